@@ -1,0 +1,342 @@
+"""Artifacts: folders with a manifest and a payload.
+
+`manifest.json` names the schema, the SHA-256 of each payload file, the component with its arguments, the digests of
+its inputs and the versions of the libraries that made it. Readers verify before they trust. Writers fill a folder
+beside the final one and rename it, so a killed step leaves nothing half-written. Nothing is ever unpickled.
+
+    with artifacts.create(path, schema=CORPUS, provenance=provenance) as folder:
+        folder.write_rows("records.jsonl", rows)
+
+    corpus = artifacts.load(path, schema=CORPUS)
+    for row in corpus.rows("records.jsonl", CorpusRecord):
+        ...
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from leakscape.errors import ArtifactError
+
+MANIFEST = "manifest.json"
+_CHUNK = 1 << 20
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provenance:
+    """How an artifact was made.
+
+    Args:
+        component: the component's name.
+        arguments: its parameters.
+        inputs: the digest of each artifact it read, by the name of the input.
+        versions: library versions, by distribution.
+        details: what else a reader must know to trace a figure (seeds, counts, prompt hashes, the privacy spent);
+            never a value of a record.
+    """
+
+    component: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileEntry:
+    """One payload file: its hash, its size in bytes and, for JSON Lines, its number of rows."""
+
+    sha256: str
+    bytes: int
+    rows: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What `manifest.json` holds.
+
+    `seconds` are measured (`wall`, `accelerator`) and therefore take no part in `digest`.
+    """
+
+    schema: str
+    files: dict[str, FileEntry]
+    component: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    inputs: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    details: dict[str, Any] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over the schema and the payload hashes: equal content, equal digest."""
+        content = {"schema": self.schema, "files": {name: entry.sha256 for name, entry in self.files.items()}}
+        return hashlib.sha256(dump_json(content).encode()).hexdigest()
+
+
+class Folder:
+    """An artifact being written; `create` gives one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.details: dict[str, Any] = {}
+        self.seconds: dict[str, float] = {}
+        self._rows: dict[str, int] = {}
+
+    def write_rows(self, name: str, rows: Iterable[object]) -> int:
+        """Stream dataclass instances or dictionaries into a JSON Lines file and count them.
+
+        Raises:
+            ArtifactError: a row holds NaN or infinity, or text that is not Unicode (a lone surrogate).
+        """
+        count = 0
+        with (self.path / name).open("w", encoding="utf-8", newline="\n") as stream:
+            for row in rows:
+                count += 1
+                try:
+                    stream.write(dump_json(_plain(row)) + "\n")
+                except (ValueError, UnicodeEncodeError):
+                    raise ArtifactError(
+                        f"{name}, line {count}: a value can't be written as JSON (NaN, infinity or a lone surrogate)."
+                    ) from None
+        self._rows[name] = count
+        return count
+
+    def write_json(self, name: str, value: object) -> None:
+        """Write one JSON document, keys sorted.
+
+        Raises:
+            ArtifactError: the value holds NaN or infinity.
+        """
+        try:
+            text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+        except ValueError:
+            raise ArtifactError(
+                f"{name}: JSON never holds NaN or infinity; leave the figure out and say why."
+            ) from None
+        (self.path / name).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    def entries(self) -> dict[str, FileEntry]:
+        """Hash every payload file, by its path relative to the folder."""
+        files = sorted(path for path in self.path.rglob("*") if path.is_file() and path.name != MANIFEST)
+        names = [path.relative_to(self.path).as_posix() for path in files]
+        return {
+            name: FileEntry(sha256=hash_file(path), bytes=path.stat().st_size, rows=self._rows.get(name))
+            for name, path in zip(names, files, strict=True)
+        }
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """An artifact that was verified."""
+
+    path: Path
+    manifest: Manifest
+
+    def file(self, name: str) -> Path:
+        """The path of a payload file.
+
+        Raises:
+            ArtifactError: the manifest names no such file.
+        """
+        if name not in self.manifest.files:
+            raise ArtifactError(f"{self.path}: {MANIFEST} names no {name}; the artifact was made by another version.")
+        return self.path / name
+
+    def rows(self, name: str, kind: type[T]) -> Iterator[T]:
+        """Stream a JSON Lines file as instances of `kind`.
+
+        Raises:
+            ArtifactError: with the file and line of the first row that does not fit.
+        """
+        return read_rows(self.file(name), kind)
+
+    def json(self, name: str) -> Any:  # noqa: ANN401
+        """Read one JSON document.
+
+        Raises:
+            ArtifactError: the file is missing or is no JSON.
+        """
+        return read_json(self.file(name))
+
+
+@contextlib.contextmanager
+def create(path: Path, *, schema: str, provenance: Provenance) -> Iterator[Folder]:
+    """Write an artifact at `path`: all of it, or nothing.
+
+    Raises:
+        ArtifactError: something is at `path` already, or a value can't be written as JSON.
+    """
+    path = Path(path)
+    if path.exists() and (path.is_file() or any(path.iterdir())):
+        raise ArtifactError(f"{path} exists already; artifacts are never overwritten: choose another place.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
+        folder = Folder(Path(beside) / "artifact")
+        folder.path.mkdir()
+        yield folder
+        manifest = Manifest(
+            schema=schema,
+            files=folder.entries(),
+            component=provenance.component,
+            arguments=dict(provenance.arguments),
+            inputs=dict(provenance.inputs),
+            versions=dict(provenance.versions),
+            details={**provenance.details, **folder.details},
+            seconds=folder.seconds,
+        )
+        folder.write_json(MANIFEST, manifest)
+        if path.exists():
+            path.rmdir()
+        folder.path.rename(path)
+
+
+def load(path: Path, *, schema: str) -> Artifact:
+    """Open an artifact and verify its schema and every hash.
+
+    Raises:
+        ArtifactError: there is no manifest, the schema is another, or a file is missing, new or changed.
+    """
+    artifact = Artifact(Path(path), read_manifest(path))
+    if artifact.manifest.schema != schema:
+        raise ArtifactError(f"{path} holds {artifact.manifest.schema}, but {schema} is needed here.")
+    for name, entry in artifact.manifest.files.items():
+        file = artifact.path / name
+        if not file.is_file():
+            raise ArtifactError(f"{file} is missing, though {MANIFEST} names it; fetch or make the artifact again.")
+        if hash_file(file) != entry.sha256:
+            raise ArtifactError(f"{file} has changed since it was written; fetch or make the artifact again.")
+    return artifact
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Read an artifact's manifest without verifying its payload.
+
+    Raises:
+        ArtifactError: there is none, or it does not fit its schema.
+    """
+    file = Path(path) / MANIFEST
+    if not file.is_file():
+        raise ArtifactError(f"{path} is no artifact: it has no {MANIFEST}.")
+    manifest = _validate(Manifest, json.dumps(read_json(file)), str(file))
+    for name in manifest.files:
+        if Path(name).is_absolute() or ".." in Path(name).parts:
+            raise ArtifactError(f"{file}: a payload file lies outside the artifact.")
+    return manifest
+
+
+def read_rows(path: Path, kind: type[T]) -> Iterator[T]:
+    """Stream a JSON Lines file; a BOM, CRLF line ends and blank lines at the end are read without complaint.
+
+    Raises:
+        ArtifactError: with the file, the line and the field, never with its value.
+    """
+    with path.open("rb") as stream:
+        for number, raw in enumerate(stream, start=1):
+            line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
+            if not line.strip():
+                continue
+            where = f"{path}, line {number}"
+            try:
+                text = line.decode("utf-8")
+                json.loads(text, parse_constant=_no_constant)
+            except UnicodeDecodeError:
+                raise ArtifactError(f"{where}: not UTF-8.") from None
+            except ValueError:
+                raise ArtifactError(f"{where}: not JSON; the file may be cut off.") from None
+            yield _validate(kind, text, where)
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401
+    """Read one JSON document in UTF-8, with or without a BOM.
+
+    Raises:
+        ArtifactError: the file is missing, no JSON, or holds NaN.
+    """
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
+    except FileNotFoundError:
+        raise ArtifactError(f"{path} is missing.") from None
+    except ValueError:
+        raise ArtifactError(f"{path} is not JSON in UTF-8; the file may be cut off.") from None
+
+
+def dump_json(value: object) -> str:
+    """One line of JSON: UTF-8, keys in their own order, no NaN, no lone surrogate.
+
+    Raises:
+        ValueError: the value holds NaN or infinity.
+        UnicodeEncodeError: a text is not Unicode.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text.encode("utf-8")
+    return text
+
+
+def hash_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def copy_tree(source: Path, target: Path) -> None:
+    """Put an artifact at `target` too, by hard links where the file system allows and by copies elsewhere.
+
+    Artifacts are never changed in place, so sharing bytes is safe.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
+        made = Path(beside) / "artifact"
+        if source.is_dir():
+            shutil.copytree(source, made, copy_function=_link_or_copy)
+        else:
+            _link_or_copy(str(source), str(made))
+        made.rename(target)
+
+
+def _link_or_copy(source: str, target: str) -> str:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
+
+
+def _plain(value: object) -> Any:  # noqa: ANN401
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _adapter(type(value)).dump_python(value)
+    return value
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401
+    return TypeAdapter(kind)
+
+
+def _validate(kind: type[T], text: str, where: str) -> T:
+    try:
+        return cast("T", _adapter(cast("Any", kind)).validate_json(text, strict=True))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        field_name = ".".join(str(part) for part in first["loc"]) or "the row"
+        raise ArtifactError(f"{where}: {field_name} does not fit ({first['type'].replace('_', ' ')}).") from None
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")

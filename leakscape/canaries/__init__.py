@@ -1,0 +1,1 @@
+"""Canaries: fabricated records with a planted secret and a multiplicity."""

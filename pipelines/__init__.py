@@ -1,0 +1,1 @@
+"""Plans and the pipelines they become. Modules here only compose."""
