@@ -15,7 +15,7 @@ help:  ## show this list
 
 venv: $(VENV)/.ready  ## virtual environment with the locked requirements
 
-$(VENV)/.ready: requirements/laptop.lock requirements/cuda.lock pyproject.toml tools/venv.sh
+$(VENV)/.ready: $(wildcard requirements/*.lock) pyproject.toml tools/venv.sh
 	PYTHON=$(PYTHON) sh tools/venv.sh $(VENV)
 
 audit: venv  ## run the laptop plan and print where the report lies (PLAN=name or file)

@@ -1,10 +1,11 @@
 """Write the hash-locked requirements from pyproject.toml: `make lock`.
 
-One resolution covers laptop and CI on every platform. It is split in two files, because of torch: pip may take its CPU
-build, which needs none of the CUDA libraries, or its CUDA build, which needs them all.
+One resolution covers laptop and CI on every platform. It is split in three files, because of torch: pip may take its
+CPU build, which needs none of the CUDA libraries, or its CUDA build, which needs them all.
 
-    requirements/laptop.lock   everything but the CUDA libraries; accepts both builds of torch
+    requirements/torch.lock    torch; accepts the hashes of both builds
     requirements/cuda.lock     the CUDA libraries; installed only where pip took the CUDA build
+    requirements/laptop.lock   everything else
 """
 
 import re
@@ -44,15 +45,17 @@ def with_cpu_build(block: str) -> str:
 
 
 def main() -> None:
-    """Write both locks."""
+    """Write the locks."""
     found = blocks(resolve())
     FOLDER.mkdir(exist_ok=True)
     header = "# Written by `make lock` from pyproject.toml; do not edit.\n"
-    laptop = [with_cpu_build(block) for block in found if not CUDA.match(block)]
-    cuda = [block for block in found if CUDA.match(block)]
-    (FOLDER / "laptop.lock").write_text(header + "\n".join(laptop) + "\n", encoding="utf-8")
-    (FOLDER / "cuda.lock").write_text(header + "\n".join(cuda) + "\n", encoding="utf-8")
-    print(f"{len(laptop)} distributions for the laptop, {len(cuda)} more for the CUDA build of torch")
+    locks: dict[str, list[str]] = {"torch": [], "cuda": [], "laptop": []}
+    for block in found:
+        locks["torch" if block.startswith("torch==") else "cuda" if CUDA.match(block) else "laptop"].append(block)
+    locks["torch"] = [with_cpu_build(block) for block in locks["torch"]]
+    for name, wanted in locks.items():
+        (FOLDER / f"{name}.lock").write_text(header + "\n".join(wanted) + "\n", encoding="utf-8")
+        print(f"requirements/{name}.lock: {len(wanted)} distributions")
 
 
 if __name__ == "__main__":

@@ -14,14 +14,23 @@ here=$(dirname "$0")/..
 }
 [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
 
-install() {
-    "$folder/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps "$@"
+pip() {
+    "$folder/bin/python" -m pip -qq --disable-pip-version-check "$@"
 }
 
 echo "installing the locked requirements into $folder (a few minutes the first time)"
-install --require-hashes -r "$here/requirements/laptop.lock"
-if "$folder/bin/python" -c 'from importlib.metadata import requires; raise SystemExit(not any(r.startswith("nvidia-") for r in requires("torch")))'; then
-    install --require-hashes -r "$here/requirements/cuda.lock"
+
+# pip judges by hash only among files whose index states one, which would pass over a CPU build that lies in a folder.
+# So it first chooses torch as it always does, and the lock then judges what it chose.
+wheels=$(mktemp -d)
+trap 'rm -rf "$wheels"' EXIT
+pip download --no-deps --dest "$wheels" "$(grep -o '^torch==[0-9.]*' "$here/requirements/torch.lock")"
+pip install --no-deps --require-hashes --no-index --find-links "$wheels" -r "$here/requirements/torch.lock"
+if "$folder/bin/python" -c 'import sys
+from importlib.metadata import requires
+sys.exit(not any(name.startswith(("nvidia-", "cuda-")) for name in requires("torch") or ()))'; then
+    pip install --no-deps --require-hashes -r "$here/requirements/cuda.lock"
 fi
-install --no-build-isolation -e "$here"
+pip install --no-deps --require-hashes -r "$here/requirements/laptop.lock"
+pip install --no-deps --no-build-isolation -e "$here"
 touch "$folder/.ready"
