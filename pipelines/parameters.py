@@ -1,0 +1,182 @@
+"""A plan's parameters held against the contracts of the components they are for, and completed from them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from leakscape.contract import Field, Param, Spec, check, spec
+from leakscape.errors import ContractError
+from pipelines.faults import Fault, choose
+from pipelines.schema import Condition, Parameters, Plan, Target, Use
+from pipelines.source import Place
+
+Contracts = Mapping[str, type[Any]]
+
+POPULATION, CANARIES, EVALUATE, LANDSCAPE = "synthea-gen", "canary-insert", "evaluate", "landscape"
+"""The components of the fixed frame: each plan has one population, one set of canaries and one landscape."""
+
+# What compose fills in, by the part of the plan, and where it comes from.
+SUPPLIED = {
+    "train": {"model": "the target's model", "revision": "the target's revision"},
+    "evaluate": {
+        "model": "the target's model",
+        "revision": "the target's revision",
+        "target": "the target's name",
+        "condition": "the condition's name",
+    },
+    "report": {"plan": "the plan itself", "gate": "the plan's `gate`"},
+}
+
+
+def complete(found: Spec, given: Parameters, *, seed: int) -> Parameters:
+    """Every parameter of a component in the contract's order: given, or the plan's seed, or the default."""
+    whole: Parameters = {}
+    for field in found.params:
+        if field.name in given:
+            whole[field.name] = as_type(field, given[field.name])
+        elif field.name == "seed":
+            whole[field.name] = seed
+        elif field.has_default:
+            whole[field.name] = field.default
+    return whole
+
+
+def as_type(field: Field, value: object) -> Any:  # noqa: ANN401 - whatever the parameter's type is
+    """The value as the component gets it: a whole number given for a real one becomes real."""
+    if field.type is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    return value
+
+
+def known_by(found: Spec, settings: Parameters) -> Parameters:
+    """Those of a target's defaults that a component has a parameter for."""
+    names = {field.name for field in found.params}
+    return {name: value for name, value in settings.items() if name in names}
+
+
+def trains(found: Spec) -> bool:
+    """Whether a component is a trainer: it gives an adapter."""
+    return "adapter" in kinds(found.outputs)
+
+
+def changes_corpus(found: Spec) -> bool:
+    """Whether a component is a corpus step: a corpus in, a corpus out."""
+    return "corpus" in kinds(found.inputs) and "corpus" in kinds(found.outputs)
+
+
+def kinds(fields: Iterable[Field]) -> list[str]:
+    """The artifact kinds of some fields."""
+    return [field.role.kind for field in fields if not isinstance(field.role, Param)]
+
+
+def parameter_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
+    """Everything in a plan that no component takes, or takes differently."""
+    yield from _frame_faults(plan, contracts)
+    for index, condition in enumerate(plan.conditions):
+        yield from _condition_faults(plan, condition, ("conditions", index), contracts)
+    for index, target in enumerate(plan.targets):
+        yield from _target_faults(plan, target, ("targets", index), contracts)
+
+
+def _frame_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
+    for name, key, given in (
+        (POPULATION, "population", plan.population),
+        (CANARIES, "canaries", plan.canaries),
+        (LANDSCAPE, "report", plan.report),
+    ):
+        if name not in contracts:
+            yield Fault((key,), f"needs the component {name}, which this installation lacks.")
+            continue
+        yield from _settings_faults(spec(contracts[name]), given, (key,), SUPPLIED.get(key, {}))
+    if EVALUATE not in contracts:
+        yield Fault(("conditions",), f"need the component {EVALUATE}, which this installation lacks.")
+
+
+def _condition_faults(plan: Plan, condition: Condition, place: Place, contracts: Contracts) -> Iterator[Fault]:
+    for number, use in enumerate(condition.corpus):
+        known = [name for name, contract in contracts.items() if changes_corpus(spec(contract)) and name != CANARIES]
+        yield from _use_faults(use, (*place, "corpus", number), known, contracts, supplied={})
+    if condition.train is not None:
+        known = [name for name, contract in contracts.items() if trains(spec(contract))]
+        defaults = {name for target in plan.targets if condition.applies_to(target) for name in target.train}
+        yield from _use_faults(
+            condition.train, (*place, "train"), known, contracts, supplied=SUPPLIED["train"], elsewhere=defaults
+        )
+    if EVALUATE in contracts:
+        found = spec(contracts[EVALUATE])
+        defaults = {name for target in plan.targets if condition.applies_to(target) for name in target.evaluate}
+        yield from _settings_faults(
+            found, condition.evaluate, (*place, "evaluate"), SUPPLIED["evaluate"], elsewhere=defaults
+        )
+
+
+def _use_faults(
+    use: Use,
+    place: Place,
+    known: list[str],
+    contracts: Contracts,
+    *,
+    supplied: Mapping[str, str],
+    elsewhere: Collection[str] = (),
+) -> Iterator[Fault]:
+    if use.component not in contracts:
+        yield Fault((*place, "component"), f"is an unknown component `{use.component}`: {choose(use.component, known)}")
+    elif use.component not in known:
+        yield Fault((*place, "component"), f"can't be {use.component} here: {choose('', known)}")
+    else:
+        found = spec(contracts[use.component])
+        yield from _settings_faults(found, use.settings, place, supplied, elsewhere=elsewhere)
+
+
+def _target_faults(plan: Plan, target: Target, place: Place, contracts: Contracts) -> Iterator[Fault]:
+    used = {
+        condition.train.component for condition in plan.conditions if condition.train and condition.applies_to(target)
+    }
+    trainers = [spec(contracts[name]) for name in sorted(used & contracts.keys())]
+    yield from _default_faults(trainers, target.train, (*place, "train"), SUPPLIED["train"])
+    if EVALUATE in contracts:
+        found = [spec(contracts[EVALUATE])]
+        yield from _default_faults(found, target.evaluate, (*place, "evaluate"), SUPPLIED["evaluate"])
+
+
+def _default_faults(
+    found: list[Spec], settings: Parameters, place: Place, supplied: Mapping[str, str]
+) -> Iterator[Fault]:
+    """A target's default must fit each component that has the parameter, and one must have it."""
+    for name, value in settings.items():
+        fields = [field for one in found for field in one.params if field.name == name]
+        if name in supplied:
+            yield Fault((*place, name), f"is {supplied[name]}; remove it here.")
+        elif not fields and found:
+            known = sorted({field.name for one in found for field in one.params} - supplied.keys())
+            words = " or ".join(one.name for one in found)
+            yield Fault((*place, name), f"is no parameter of {words}: {choose(name, known)}")
+        for field in fields:
+            yield from _value_faults(field, value, (*place, name))
+
+
+def _settings_faults(
+    found: Spec, given: Parameters, place: Place, supplied: Mapping[str, str], *, elsewhere: Collection[str] = ()
+) -> Iterator[Fault]:
+    fields = {field.name: field for field in found.params}
+    for name, value in given.items():
+        if name in supplied:
+            yield Fault((*place, name), f"is {supplied[name]}; remove it here.")
+        elif name not in fields:
+            known = [known for known in fields if known not in supplied]
+            yield Fault((*place, name), f"is no parameter of {found.name}: {choose(name, known)}")
+        else:
+            yield from _value_faults(fields[name], value, (*place, name))
+    for name, field in fields.items():
+        if name in given or name in supplied or name in elsewhere or name == "seed":
+            continue
+        if not field.has_default:
+            yield Fault(place, f"lacks `{name}`, which {found.name} needs: {field.role.description}")
+        else:
+            yield from _value_faults(field, field.default, (*place, name))
+
+
+def _value_faults(field: Field, value: object, place: Place) -> Iterator[Fault]:
+    try:
+        check(field, as_type(field, value))
+    except ContractError as error:
+        yield Fault(place, str(error).removeprefix(field.flag).strip())

@@ -1,0 +1,186 @@
+"""Plans: finding, reading and checking them.
+
+A plan is checked in three passes, each of which reports all it finds with file and line: the YAML (`source`), the form
+(`schema`), and the parameters against the contracts of the components they are for (`parameters`).
+"""
+
+import types
+import typing
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from leakscape.errors import PlanError
+from pipelines import source as yaml_source
+from pipelines.faults import Fault, choose, refuse
+from pipelines.parameters import parameter_faults
+from pipelines.schema import Plan, Use
+from pipelines.source import Place, Source
+
+PLANS = Path(__file__).parent / "plans"
+
+_SENTENCES = {
+    "missing": "is missing.",
+    "string_type": "must be text; put it in quotes if it looks like a number or a boolean.",
+    "int_type": "must be a whole number.",
+    "float_type": "must be a number.",
+    "list_type": "must be a list: one `- ` entry a line.",
+    "dict_type": "must be a mapping of parameters to values.",
+    "model_type": "must be a mapping of keys to values.",
+    "too_short": "needs at least one entry.",
+    "string_too_short": "must not be empty.",
+}
+
+
+def packaged() -> dict[str, Path]:
+    """The plans that come with leakscape, by name."""
+    return {file.stem: file for file in sorted(PLANS.glob("*.yaml"))}
+
+
+def find(plan: str) -> Path:
+    """The file of a plan given by path, or by name if leakscape brings it.
+
+    Raises:
+        PlanError: it is neither.
+    """
+    path = Path(plan).expanduser()
+    if path.is_file():
+        return path
+    known = packaged()
+    if plan in known:
+        return known[plan]
+    raise PlanError(f"{plan} is neither a file nor the name of a packaged plan: {choose(plan, known)}")
+
+
+def load(plan: str, *, overrides: Sequence[str] = (), contracts: Mapping[str, type[Any]] | None = None) -> Plan:
+    """Find, read and check a plan.
+
+    Args:
+        plan: a path, or the name of a packaged plan.
+        overrides: `key.path=value` settings that replace what the file says.
+        contracts: the components' contracts by name; those of this installation by default.
+
+    Returns:
+        The plan, `population.path` made absolute: one in the file is relative to the file's folder, one given by an
+        override to the working directory.
+
+    Raises:
+        PlanError: with file and line (or the override) of everything that is wrong.
+    """
+    path = find(plan)
+    source = yaml_source.with_overrides(yaml_source.read(path), overrides)
+    return _at_home(check(source, contracts=contracts), source, path)
+
+
+def check(source: Source, *, contracts: Mapping[str, type[Any]] | None = None) -> Plan:
+    """Hold a document against the schema and the components' contracts.
+
+    Raises:
+        PlanError: with everything that is wrong.
+    """
+    if contracts is None:
+        from components import contracts as installed
+
+        contracts = installed()
+    try:
+        plan = Plan.model_validate(source.data)
+    except ValidationError as error:
+        refuse(source, [_schema_fault(dict(found)) for found in error.errors(include_url=False)])
+    if faults := [*_cross_faults(plan), *parameter_faults(plan, contracts)]:
+        refuse(source, faults)
+    return plan
+
+
+def _at_home(plan: Plan, source: Source, path: Path) -> Plan:
+    given = plan.population.get("path", "")
+    if not given or "://" in given:
+        return plan
+    overridden = source.where(("population", "path")).startswith("--set")
+    base = Path.cwd() if overridden else path.parent
+    absolute = (base / Path(given).expanduser()).resolve()
+    return plan.model_copy(update={"population": {**plan.population, "path": str(absolute)}})
+
+
+def _schema_fault(error: dict[str, Any]) -> Fault:
+    place: Place = tuple(part for part in error["loc"] if not str(part).startswith(("literal[", "constrained-")))
+    kind, context = error["type"], error.get("ctx", {})
+    if kind == "extra_forbidden":
+        return Fault(place, f"is no key of a plan here; {choose(str(place[-1]), _keys_at(place[:-1]))}")
+    if kind == "missing" and place[-1] == "component":
+        return Fault(place[:-1], "names no component; add `component: NAME`.")
+    if kind == "string_pattern_mismatch":
+        return Fault(place, "must be a short name of letters, digits and hyphens that begins with a letter or digit.")
+    if kind == "literal_error":
+        return Fault(place, f"must be {context['expected']}.")
+    if kind in {"greater_than_equal", "less_than_equal"}:
+        word, limit = ("at least", context.get("ge")) if "ge" in context else ("at most", context.get("le"))
+        return Fault(place, f"must be {word} {limit}.")
+    return Fault(place, _SENTENCES.get(kind, f"does not fit ({kind.replace('_', ' ')})."))
+
+
+def _keys_at(place: Place) -> list[str]:
+    """The keys that the schema knows at a place."""
+    model: Any = Plan
+    for part in place:
+        if isinstance(part, int):
+            continue
+        annotation = {(field.alias or name): field.annotation for name, field in model.model_fields.items()}[part]
+        model = next(_models(annotation))
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any type expression
+    if typing.get_origin(annotation) in (list, types.UnionType, typing.Union, typing.Annotated):
+        for argument in typing.get_args(annotation):
+            yield from _models(argument)
+    elif isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+
+
+def _cross_faults(plan: Plan) -> Iterator[Fault]:
+    yield from _twice("conditions", [condition.name for condition in plan.conditions])
+    yield from _twice("targets", [target.label for target in plan.targets])
+    yield from _condition_faults(plan)
+    yield from _gate_faults(plan)
+    for index, target in enumerate(plan.targets):
+        if not any(condition.untouched and condition.applies_to(target) for condition in plan.conditions):
+            yield Fault(
+                ("targets", index),
+                f"({target.label}) has no untouched reference; add a condition without corpus and train.",
+            )
+
+
+def _twice(key: str, names: list[str]) -> Iterator[Fault]:
+    repeated = {name for name, count in Counter(names).items() if count > 1}
+    for index, name in enumerate(names):
+        if name in repeated and name in names[:index]:
+            yield Fault((key, index), f"is named `{name}` like another one; give it a `name` of its own.")
+
+
+def _condition_faults(plan: Plan) -> Iterator[Fault]:
+    labels = [target.label for target in plan.targets]
+    for index, condition in enumerate(plan.conditions):
+        place: Place = ("conditions", index)
+        if condition.corpus and condition.train is None:
+            yield Fault(place, f"({condition.name}) changes the corpus but trains on nothing; add `train`.")
+        for number, label in enumerate(condition.targets or []):
+            if label not in labels:
+                yield Fault((*place, "targets", number), f"is no target of this plan: {choose(label, labels)}")
+
+
+def _gate_faults(plan: Plan) -> Iterator[Fault]:
+    names = [condition.name for condition in plan.conditions]
+    labels = [target.label for target in plan.targets]
+    for index, rule in enumerate(plan.gate):
+        if rule.condition not in names:
+            yield Fault(("gate", index, "condition"), f"is no condition: {choose(rule.condition, names)}")
+        if rule.target and rule.target not in labels:
+            yield Fault(("gate", index, "target"), f"is no target of this plan: {choose(rule.target, labels)}")
+        if (rule.at_most is None) == (rule.at_least is None):
+            yield Fault(("gate", index), "needs one of `at_most` and `at_least`.")
+
+
+__all__ = ["Plan", "PlanError", "Use", "check", "find", "load", "packaged"]
