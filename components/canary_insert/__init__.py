@@ -1,0 +1,1 @@
+"""Plants canaries in a population."""

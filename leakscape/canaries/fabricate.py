@@ -1,0 +1,136 @@
+"""Fabricated patients: a donor's demographics, problems and medications, a new identity and a secret at the end."""
+
+import hashlib
+import heapq
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from leakscape.canaries.canary import Canary
+from leakscape.canaries.identity import Key, Pool, identities, is_complete, keys, pool, taken
+from leakscape.canaries.question import question
+from leakscape.errors import InputError, IntegrityError
+from leakscape.records.record import Record, render
+
+POOL_SIZE = 2000
+"""Training records that lend parts of names and streets."""
+_ROUNDS = 50
+
+People = Callable[[], Iterable[Record]]
+"""Streams every person of every population anew at each call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Donors:
+    """Training records drawn by seed.
+
+    Args:
+        chosen: the donors, distinct, in the order drawn.
+        parts: what names and streets are made of.
+        records: how many training records there are.
+        incomplete: how many lack an identifier and could not be drawn.
+    """
+
+    chosen: tuple[Record, ...]
+    parts: Pool
+    records: int
+    incomplete: int
+
+
+def draw_donors(train: Iterable[Record], count: int, *, seed: int) -> Donors:
+    """Draw donors in one pass: the records whose seeded hash is smallest (bottom-k sampling).
+
+    Raises:
+        IntegrityError: two records have the same id.
+        InputError: fewer than `count` records are complete.
+    """
+    seen: set[str] = set()
+    incomplete = 0
+
+    def ranked() -> Iterator[tuple[bytes, str, Record]]:
+        nonlocal incomplete
+        for record in train:
+            if record.id in seen:
+                raise IntegrityError(f"record {record.id} stands twice in the training population.")
+            seen.add(record.id)
+            if is_complete(record):
+                yield _priority(record.id, seed), record.id, record
+            else:
+                incomplete += 1
+
+    drawn = [record for *_, record in heapq.nsmallest(max(count, POOL_SIZE), ranked(), key=lambda item: item[:2])]
+    if len(drawn) < count:
+        raise InputError(
+            f"{count} canaries need {count} training records with all identifiers, but there are {len(drawn)}: "
+            "use a larger population or fewer canaries."
+        )
+    return Donors(tuple(drawn[:count]), pool(drawn), len(seen), incomplete)
+
+
+def fabricate(donors: Donors, secrets: Sequence[str], people: People, *, seed: int) -> tuple[Canary, ...]:
+    """Make a canary of each donor and secret; every multiplicity is still 0.
+
+    Args:
+        donors: one a canary.
+        secrets: one a canary, coined.
+        people: streams the records of every population; no canary's identity is one of theirs.
+        seed: steers the fabricated identities; neither multiplicities nor rotation do.
+
+    Raises:
+        InputError: no free identities were found; the population is too small to recombine.
+    """
+    width = max(3, len(str(len(secrets))))
+    ids = [f"canary-{number:0{width}d}" for number in range(1, len(secrets) + 1)]
+    records = _free_identities(donors, people, seed)
+    return tuple(
+        _canary(canary_id, donor, record, secret)
+        for canary_id, donor, record, secret in zip(ids, donors.chosen, records, secrets, strict=True)
+    )
+
+
+def _canary(canary_id: str, donor: Record, identity: Record, secret: str) -> Canary:
+    record = replace(identity, id=canary_id, medications=(*donor.medications, secret))
+    text, spans = render(record)
+    return Canary(
+        id=canary_id,
+        multiplicity=0,
+        secret=secret,
+        prefix=text[: spans[-1].start],
+        question=question(record),
+        donor=donor.id,
+        record=record,
+    )
+
+
+def _free_identities(donors: Donors, people: People, seed: int) -> list[Record]:
+    """Draw identities, look for their keys among all people, draw those anew that are taken, until none is.
+
+    Only the canaries' keys are held in memory; the populations are streamed.
+    """
+    streams = [
+        identities(donor, donors.parts, random.Random(f"leakscape/identity/1/{seed}/{donor.id}"))
+        for donor in donors.chosen
+    ]
+    records = [next(stream) for stream in streams]
+    for _ in range(_ROUNDS):
+        clashes = set(_repeated(records))
+        found = taken({key for record in records for key in keys(record)}, people())
+        clashes.update(index for index, record in enumerate(records) if not keys(record).isdisjoint(found))
+        if not clashes:
+            return records
+        for index in sorted(clashes):
+            records[index] = next(streams[index])
+    raise InputError("no fabricated identities are free in these populations; use a larger training population.")
+
+
+def _repeated(records: Sequence[Record]) -> Iterator[int]:
+    seen: set[Key] = set()
+    for index, record in enumerate(records):
+        own = keys(record)
+        if not own.isdisjoint(seen):
+            yield index
+        seen |= own
+
+
+def _priority(record_id: str, seed: int) -> bytes:
+    return hashlib.sha256(f"leakscape/donors/1/{seed}/{record_id}".encode()).digest()
