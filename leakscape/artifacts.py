@@ -249,15 +249,23 @@ def read_rows(path: Path, kind: type[T]) -> Iterator[T]:
             line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
             if not line.strip():
                 continue
-            where = f"{path}, line {number}"
-            try:
-                text = line.decode("utf-8")
-                json.loads(text, parse_constant=_no_constant)
-            except UnicodeDecodeError:
-                raise ArtifactError(f"{where}: not UTF-8.") from None
-            except ValueError:
-                raise ArtifactError(f"{where}: not JSON; the file may be cut off.") from None
-            yield _validate(kind, text, where)
+            yield read_row(line, kind, where=f"{path}, line {number}")
+
+
+def read_row(line: bytes, kind: type[T], *, where: str) -> T:
+    """Read one line of JSON as an instance of `kind`; `where` opens the message of an error.
+
+    Raises:
+        ArtifactError: the line is not UTF-8, not JSON, or does not fit `kind`.
+    """
+    try:
+        text = line.decode("utf-8")
+        json.loads(text, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise ArtifactError(f"{where}: not UTF-8.") from None
+    except ValueError:
+        raise ArtifactError(f"{where}: not JSON; the file may be cut off.") from None
+    return _validate(kind, text, where)
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401
