@@ -5,6 +5,7 @@ import heapq
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from leakscape.canaries.canary import Canary
 from leakscape.canaries.identity import Key, Pool, identities, is_complete, keys, pool, taken
@@ -14,7 +15,8 @@ from leakscape.records.record import Record, render
 
 POOL_SIZE = 2000
 """Training records that lend parts of names and streets."""
-_ROUNDS = 50
+_CANDIDATES = 16  # drawn for each canary in a round
+_ROUNDS = 8
 
 People = Callable[[], Iterable[Record]]
 """Streams every person of every population anew at each call."""
@@ -103,33 +105,27 @@ def _canary(canary_id: str, donor: Record, identity: Record, secret: str) -> Can
 
 
 def _free_identities(donors: Donors, people: People, seed: int) -> list[Record]:
-    """Draw identities, look for their keys among all people, draw those anew that are taken, until none is.
+    """Draw candidates for every canary, look for their keys among all people, and take the first that is free.
 
-    Only the canaries' keys are held in memory; the populations are streamed.
+    Only the candidates' keys are held in memory; the populations are streamed, once a round.
     """
     streams = [
         identities(donor, donors.parts, random.Random(f"leakscape/identity/1/{seed}/{donor.id}"))
         for donor in donors.chosen
     ]
-    records = [next(stream) for stream in streams]
+    free: dict[int, Record] = {}
+    own: set[Key] = set()
     for _ in range(_ROUNDS):
-        clashes = set(_repeated(records))
-        found = taken({key for record in records for key in keys(record)}, people())
-        clashes.update(index for index, record in enumerate(records) if not keys(record).isdisjoint(found))
-        if not clashes:
-            return records
-        for index in sorted(clashes):
-            records[index] = next(streams[index])
+        drawn = {index: list(islice(stream, _CANDIDATES)) for index, stream in enumerate(streams) if index not in free}
+        wanted = {key for candidates in drawn.values() for record in candidates for key in keys(record)}
+        foreign = set(taken(wanted, people()))
+        for index, candidates in drawn.items():
+            if record := next((each for each in candidates if keys(each).isdisjoint(foreign | own)), None):
+                free[index] = record
+                own |= keys(record)
+        if len(free) == len(streams):
+            return [free[index] for index in range(len(streams))]
     raise InputError("no fabricated identities are free in these populations; use a larger training population.")
-
-
-def _repeated(records: Sequence[Record]) -> Iterator[int]:
-    seen: set[Key] = set()
-    for index, record in enumerate(records):
-        own = keys(record)
-        if not own.isdisjoint(seen):
-            yield index
-        seen |= own
 
 
 def _priority(record_id: str, seed: int) -> bytes:

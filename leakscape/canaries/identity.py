@@ -17,6 +17,7 @@ from leakscape.records.record import Record
 _OLDEST_SHIFT = 180  # days; small enough for the problems still to fit the age
 _SSN_AREA = slice(0, 3)
 _LAST_GROUP = 49  # 9xx areas were never issued as SSN, and groups below 50 not as ITIN either
+_TRIES_BEFORE_LONG_NUMBER = 16
 _TRIES_BEFORE_HYPHEN = 40
 
 Key = tuple[str, ...]
@@ -54,8 +55,8 @@ def pool(records: Sequence[Record]) -> Pool:
 def identities(donor: Record, parts: Pool, rng: random.Random) -> Iterator[Record]:
     """Endless candidates: the donor with a fabricated name, SSN, street and date of birth.
 
-    The date of birth lies up to half a year before the donor's, so that it is never in the future. Only after many
-    candidates were refused is a surname made of two.
+    The date of birth lies up to half a year before the donor's, so that it is never in the future. The further on,
+    the wider the choice: house numbers get longer, and at last a surname is made of two.
 
     Raises:
         RecordError: the donor's date of birth is no date.
@@ -71,7 +72,7 @@ def identities(donor: Record, parts: Pool, rng: random.Random) -> Iterator[Recor
             donor,
             name=f"{rng.choice(parts.given[donor.sex])} {surname}",
             ssn=_ssn(donor.ssn, rng),
-            street=f"{rng.randint(1, 999)} {rng.choice(parts.streets)}",
+            street=f"{rng.randint(1, _house_numbers(tries))} {rng.choice(parts.streets)}",
             birth_date=(born - dt.timedelta(days=rng.randint(1, _OLDEST_SHIFT))).isoformat(),
         )
 
@@ -79,14 +80,14 @@ def identities(donor: Record, parts: Pool, rng: random.Random) -> Iterator[Recor
 def keys(record: Record) -> frozenset[Key]:
     """What singles a person out; two people who share one of these can be taken for each other.
 
-    The full name; the SSN; street and city; date of birth, sex and ZIP together (Sweeney 2000 found these three
-    unique for 87 % of the population of the USA).
+    The full name; the SSN; street and city; date of birth, sex and place together (Sweeney 2000: date of birth, sex
+    and ZIP are unique for 87 % of the population of the USA).
     """
     found = {
         ("name", _plain(record.name)),
         ("ssn", "".join(filter(str.isdecimal, record.ssn))),
         ("address", _plain(record.street), _plain(record.city)),
-        ("birth", record.birth_date, record.sex, record.zip),
+        ("birth", record.birth_date, record.sex, _plain(record.city), record.zip or "-"),
     }
     return frozenset(key for key in found if all(key))
 
@@ -110,6 +111,10 @@ def _ssn(like: str, rng: random.Random) -> str:
     if not (area.isdecimal() and area.startswith("9")):
         area = f"9{rng.randint(0, 99):02d}"
     return f"{area}-{rng.randint(10, _LAST_GROUP)}-{rng.randint(1, 9999):04d}"
+
+
+def _house_numbers(tries: int) -> int:
+    return 999 if tries <= _TRIES_BEFORE_LONG_NUMBER else 9999
 
 
 def _date(donor: Record) -> dt.date:

@@ -24,7 +24,9 @@ def people(count: int, *, prefix: str = "train") -> list[Record]:
     return [
         Record(
             id=f"{prefix}-{number}",
-            name=f"{rng.choice(['María', 'Ann', 'Zoë'])} {rng.choice(["O'Brien", 'Müller', 'Stone5'])} {number}",
+            name=" ".join(
+                (rng.choice(["María", "Ann", "Zoë"]), rng.choice(["O'Brien", "Müller", "Stone5"]), str(number))
+            ),
             sex=rng.choice(["female", "male"]),
             birth_date=f"19{rng.randint(20, 99)}-0{rng.randint(1, 9)}-1{rng.randint(0, 9)}",
             ssn=f"9{rng.randint(10, 99)}-{rng.randint(50, 99)}-{number:04d}",
