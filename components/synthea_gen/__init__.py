@@ -1,0 +1,1 @@
+"""The component synthea-gen: train, held-out and exemplar populations."""

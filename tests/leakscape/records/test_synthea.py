@@ -1,0 +1,130 @@
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leakscape.errors import RecordError
+from leakscape.records.record import parse, render
+from leakscape.records.synthea import Choices, Entry, Patient, assemble, is_date, plain, strip_numbers
+
+MEDICATION = Entry("2020-01-01", "7", "Aspirin 81 MG Oral Tablet")
+
+
+def made(choices: Choices | None = None, **values: object):
+    patient = Patient(**({"source_id": "a", "birth_date": "1950-01-02", "medications": [MEDICATION]} | values))
+    counts: Counter[str] = Counter()
+    people = assemble([patient], choices or Choices(), counts)
+    return (people[0].record if people else None), counts
+
+
+@pytest.mark.parametrize(
+    ("name", "stripped"),
+    [
+        ("Abraham100", "Abraham"),
+        ("O'Reilly797", "O'Reilly"),
+        ("Verónica383", "Verónica"),
+        ("María123 José4", "María José"),
+        ("Smith-Jones12", "Smith-Jones"),
+        ("R2D2", "R2D"),
+        ("Ann1234", "Ann1234"),  # Synthea appends three digits at most
+        ("99", "99"),
+        ("", ""),
+    ],
+)
+def test_numbers_leave_names(name: str, stripped: str):
+    assert strip_numbers(name) == stripped
+
+
+@given(st.text())
+def test_plain_values_can_stand_in_a_record(value: str):
+    cleaned = plain(value)
+    assert plain(cleaned) == cleaned
+    assert "," not in cleaned
+    if cleaned:
+        record, _ = made(problems=[Entry("", "1", cleaned)])
+        assert parse(render(record)[0]).problems == (cleaned,)
+
+
+def test_name_by_choice():
+    parts = {"prefix": "Mrs.", "first": "Rosa12", "middle": "Inés3", "last": "O'Reilly797", "suffix": "PhD"}
+    assert made(**parts)[0].name == "Rosa Inés O'Reilly"
+    assert made(Choices(titles="keep"), **parts)[0].name == "Mrs. Rosa Inés O'Reilly PhD"
+    assert made(Choices(name_numbers="keep"), **parts)[0].name == "Rosa12 Inés3 O'Reilly797"
+
+
+def test_name_in_decomposed_letters_is_composed():
+    assert made(first="Vero\u0301nica1")[0].name == "Verónica"
+
+
+@pytest.mark.parametrize(("given_zip", "kept"), [("02155", "02155"), ("00000", ""), ("", ""), (" 00501 ", "00501")])
+def test_zip_is_text_and_zeros_are_unknown(given_zip: str, kept: str):
+    record, counts = made(zip=given_zip)
+    assert record.zip == kept
+    assert counts["zip_unknown"] == (not kept)
+
+
+@pytest.mark.parametrize(
+    ("state", "kept"),
+    [("Massachusetts", "MA"), ("MA", "MA"), ("New Hampshire", "NH"), ("District of Columbia", "DC"), ("Wien", "Wien")],
+)
+def test_state_is_the_abbreviation(state: str, kept: str):
+    assert made(state=state)[0].state == kept
+
+
+@pytest.mark.parametrize(("sex", "kept"), [("M", "male"), ("F", "female"), ("female", "female"), ("?", ""), ("", "")])
+def test_sex_is_a_word(sex: str, kept: str):
+    assert made(sex=sex)[0].sex == kept
+
+
+def test_problems_by_choice():
+    entries = [
+        Entry("2001-01-01", "160903007", "Full-time employment (finding)"),
+        Entry("2003-01-01", "714628002", "Prediabetes (finding)"),
+        Entry("2002-01-01", "90560007", "Gout"),
+    ]
+    assert made(problems=entries)[0].problems == ("Gout", "Prediabetes (finding)")
+    assert made(Choices(problems="disorders"), problems=entries)[0].problems == ("Gout",)
+    assert len(made(Choices(problems="all"), problems=entries)[0].problems) == 3
+    counts = made(Choices(problems="disorders"), problems=entries)[1]
+    assert (counts["social_problems_dropped"], counts["other_findings_dropped"]) == (1, 1)
+
+
+def test_the_dead_and_those_without_medication_are_counted():
+    record, counts = made(dead=True)
+    assert record is None
+    assert counts == {"dead_dropped": 1, "patients": 1, "kept": 0}
+    assert made(Choices(dead="keep"), dead=True)[0] is not None
+    record, counts = made(medications=[])
+    assert record is None
+    assert counts["without_medication_dropped"] == 1
+    with pytest.raises(RecordError, match=r"patient-000001 .* no current medication"):
+        made(Choices(without_medication="refuse"), medications=[])
+
+
+def test_a_repeated_medication_stands_once():
+    record, counts = made(medications=[MEDICATION, Entry("2021-05-05", "7", MEDICATION.text)])
+    assert record.medications == (MEDICATION.text,)
+    assert counts["repeated_entries_merged"] == 1
+
+
+def test_ids_do_not_depend_on_order_source_ids_or_choices():
+    def patients(ids: str, *, first_dead: bool) -> list[Patient]:
+        return [
+            Patient(source_id=ids[0], birth_date="1990-01-01", last="Zed", medications=[MEDICATION]),
+            Patient(source_id=ids[1], birth_date="1940-01-01", last="Abe", dead=first_dead, medications=[MEDICATION]),
+        ]
+
+    straight = assemble(patients("ab", first_dead=False), Choices(), Counter())
+    turned = assemble(reversed(patients("yx", first_dead=False)), Choices(), Counter())
+    assert straight == turned
+    assert [person.record.id for person in straight] == ["patient-000001", "patient-000002"]
+    assert [person.record.id for person in assemble(patients("ab", first_dead=True), Choices(), Counter())] == [
+        "patient-000002"
+    ]
+
+
+@pytest.mark.parametrize("value", ["", "2020-02-30", "20200101", "2020-1-1", "x", "2020-01-01T00:00:00Z"])
+def test_other_forms_are_no_date(value: str):
+    assert not is_date(value)
+    assert is_date("2020-02-29")
