@@ -1,8 +1,7 @@
-"""`python -m leakscape`: the same as `leakscape`."""
+"""`python -m leakscape` is `leakscape`."""
 
 import sys
 
 from leakscape.cli import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

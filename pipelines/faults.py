@@ -31,10 +31,10 @@ def refuse(source: Source, faults: Sequence[Fault]) -> NoReturn:
     raise PlanError("\n".join(lines))
 
 
-def choose(word: str, known: Iterable[str]) -> str:
+def choose(word: str, known: Iterable[str], *, all_of_them: bool = False) -> str:
     """Help with a word that is none of `known`: the nearest one, or all."""
     names = list(known)
     nearest = difflib.get_close_matches(word, names, n=1)
-    if nearest:
+    if nearest and not all_of_them:
         return f"did you mean `{nearest[0]}`?"
     return f"there are {', '.join(names)}." if names else "there are none."

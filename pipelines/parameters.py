@@ -119,7 +119,8 @@ def _use_faults(
     elsewhere: Collection[str] = (),
 ) -> Iterator[Fault]:
     if use.component not in contracts:
-        yield Fault((*place, "component"), f"is an unknown component `{use.component}`: {choose(use.component, known)}")
+        there_are = choose(use.component, known, all_of_them=True)
+        yield Fault((*place, "component"), f"is an unknown component `{use.component}`: {there_are}")
     elif use.component not in known:
         yield Fault((*place, "component"), f"can't be {use.component} here: {choose('', known)}")
     else:

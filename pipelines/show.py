@@ -4,7 +4,7 @@ import io
 from typing import TYPE_CHECKING, Any
 
 from pipelines.compose import Graph, Step, stages
-from pipelines.parameters import CANARIES, POPULATION
+from pipelines.parameters import CANARIES, LANDSCAPE, POPULATION
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -60,7 +60,8 @@ def _table(graph: Graph) -> "Table":
     number = {step.id: index for index, step in enumerate(graph.steps, start=1)}
     for depth, step in stages(graph):
         needs = _ranges([number[name] for name in step.needs])
-        table.add_row(str(number[step.id]), "  " * depth + step.title, needs, _used_by(step))
+        indent = "" if step.component == LANDSCAPE else "  " * depth
+        table.add_row(str(number[step.id]), indent + step.title, needs, _used_by(step))
     return table
 
 

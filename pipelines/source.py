@@ -161,6 +161,7 @@ def _items(node: yaml.MappingNode, place: Place, name: str, marks: dict[Place, s
         if not isinstance(key, yaml.ScalarNode) or key.tag != f"{_TAG}str":
             word = key.value if isinstance(key, yaml.ScalarNode) else "a list or mapping"
             raise PlanError(f"{_mark(name, key)}: a key must be text, which {word!r} is not.")
+        _check_text(key.value, f"{_mark(name, key)}: a key")
         if key.value in seen:
             first = marks[(*place, key.value)].removeprefix(f"{name}, ")
             raise PlanError(f"{_mark(name, key)}: the key `{key.value}` stands here twice, first on {first}.")
@@ -175,7 +176,7 @@ def _scalar(node: yaml.Node, place: Place, name: str) -> str | int | float | boo
     pattern = _PLAIN.get(kind)
     text = str(node.value)
     if kind == "str":
-        return text
+        return _check_text(text, where)
     if kind == "null":
         raise PlanError(f"{where} is empty; give it a value or leave the key out.")
     if pattern is None or not pattern.match(text):
@@ -183,6 +184,14 @@ def _scalar(node: yaml.Node, place: Place, name: str) -> str | int | float | boo
     if kind == "bool":
         return text.lower() == "true"
     return _whole(text, where) if kind == "int" else _real(text, where)
+
+
+def _check_text(text: str, where: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise PlanError(f"{where} holds half a character (a lone surrogate); write the character itself.") from None
+    return text
 
 
 def _whole(text: str, where: str) -> int:

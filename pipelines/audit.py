@@ -1,0 +1,100 @@
+"""The audit: a plan's graph as a pipeline, written for Kubeflow or run here."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leakscape.contract import Spec, spec
+from leakscape.errors import PlanError
+from pipelines.compose import Graph, Ref, Step, compose
+from pipelines.images import images
+from pipelines.parameters import Contracts
+from pipelines.schema import Plan
+
+if TYPE_CHECKING:
+    from kfp.dsl.base_component import BaseComponent
+    from kfp.dsl.pipeline_task import PipelineTask
+
+
+def graph(plan: Plan, contracts: Contracts) -> Graph:
+    """Compose a plan, with the digest of the data outside that it reads.
+
+    A plan that states `population.content_hash` itself is taken at its word: its data need not lie on this machine.
+
+    Raises:
+        PlanError: the population's source needs a path and none is given.
+        RecordError: nothing readable lies at the path.
+    """
+    path, source = plan.population.get("path", ""), plan.population.get("source", "builtin")
+    if source != "builtin" and not path:
+        raise PlanError(f"the population's source {source} needs a path: add --set population.path=PATH.")
+    if not path or plan.population.get("content_hash"):
+        return compose(plan, contracts)
+    from leakscape.records.outside import content_hash
+
+    return compose(plan, contracts, content_hash=content_hash(Path(path)))
+
+
+def build(found: Graph, contracts: Contracts, names: Mapping[str, str] | None = None) -> "BaseComponent":
+    """Make the KFP pipeline of a graph: one task a step, caching on.
+
+    Args:
+        found: as `graph` gives it.
+        contracts: the components' contracts by name.
+        names: the image of each environment; `images()` by default.
+    """
+    from kfp import dsl
+
+    from leakscape.kubeflow import kfp_component
+
+    by_name = images() if names is None else names
+
+    def pipeline() -> None:
+        tasks: dict[str, PipelineTask] = {}
+        for step in found.steps:
+            contract = contracts[step.component]
+            of_step = spec(contract)
+            component = kfp_component(contract, image=by_name[of_step.image], counts=_counts(of_step, step))
+            task = component(**step.parameters, **_artifacts(of_step, step, tasks))
+            tasks[step.id] = task.set_display_name(step.title)
+
+    made: BaseComponent = dsl.pipeline(name=f"leakscape-{found.name}", description=found.description)(pipeline)
+    return made
+
+
+def compile_to(found: Graph, contracts: Contracts, path: Path) -> None:
+    """Write a graph as the YAML that Kubeflow runs, or leave what stood at `path`.
+
+    Raises:
+        PlanError: the file can't be written.
+    """
+    from kfp.compiler import Compiler
+
+    pipeline = build(found, contracts)
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
+            made = Path(beside) / path.name
+            Compiler().compile(pipeline, str(made))
+            made.replace(path)
+    except OSError as error:
+        raise PlanError(f"{path} can't be written: {error.strerror}.") from None
+
+
+def _many(of_step: Spec) -> list[str]:
+    return [field.name for field in of_step.inputs if getattr(field.role, "many", False)]
+
+
+def _counts(of_step: Spec, step: Step) -> dict[str, int]:
+    return {name: len(step.inputs[name]) for name in _many(of_step)}
+
+
+def _artifacts(of_step: Spec, step: Step, tasks: Mapping[str, "PipelineTask"]) -> dict[str, Any]:
+    """The outputs of earlier tasks, under the names that KFP gives the inputs of this one."""
+    from leakscape.kubeflow import input_names
+
+    given: dict[str, Ref] = {}
+    for field in of_step.inputs:
+        refs = step.inputs[field.name]
+        given.update(zip(input_names(field, len(refs)), refs, strict=True))
+    return {name: tasks[ref.step].outputs[ref.output] for name, ref in given.items()}
