@@ -1,0 +1,1 @@
+"""Scores what a model makes of secrets and records: spans, likelihoods, exposure."""
