@@ -34,7 +34,8 @@ def run(contract: SyntheaGen) -> None:
             count = folder.write_rows("records.jsonl", guard.watch(name, getattr(drawn, name)))
             say(f"{name}: {count} records")
         for name, count in drawn.details.get("counts", {}).items():
-            say(f"{contract.source}: {name.replace('_', ' ')}: {count}")
+            if count:
+                say(f"{contract.source}: {name.replace('_', ' ')}: {count}")
 
 
 def draw(contract: SyntheaGen, scratch: Path) -> populations.Populations:

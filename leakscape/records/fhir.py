@@ -36,7 +36,7 @@ def read(folder: Path, choices: Choices, *, prefix: str = "patient") -> Reading:
         InputError: the folder is missing or holds no JSON file.
         RecordError: a file is no JSON, a patient comes twice, or a reference leads nowhere.
     """
-    counts: Counter[str] = Counter()
+    counts: Counter[str] = Counter(dict.fromkeys(("files_without_patient", "files_not_bundles"), 0))
     patients: dict[str, Patient] = {}
     latest = ""
     for where, bundle in _bundles(folder, counts):
@@ -87,11 +87,13 @@ class _Bundle:
             for name in (entry.get("fullUrl"), f"{resource.get('resourceType')}/{resource.get('id')}"):
                 if isinstance(name, str):
                     self.names[name] = resource
-        self.patients = {
-            str(resource.get("id")): _patient(resource, where)
-            for resource in self.resources
-            if resource.get("resourceType") == "Patient"
-        }
+        self.patients: dict[str, Patient] = {}
+        for resource in self.resources:
+            if resource.get("resourceType") == "Patient":
+                patient = _patient(resource, where)
+                if patient.source_id in self.patients:
+                    raise RecordError(f"{where}: a patient stands in it twice; remove one of the two.")
+                self.patients[patient.source_id] = patient
 
     def add_entries(self, counts: Counter[str]) -> str:
         """Add what is active to each patient, and return the latest day on which anything began."""

@@ -108,7 +108,6 @@ def from_files(
             "seeds": {"seed": seed},
             "exemplars_from": "built-in",
             "exemplars_reference_date": reference_date.isoformat(),
-            "latest_start": reading.latest_start,
         },
     )
 
@@ -179,7 +178,7 @@ def _sides(reading: Reading, sizes: Sizes, *, seed: int) -> tuple[split.Split, d
         seed=seed,
     )
     details = {
-        "counts": {name: count for name, count in sorted(reading.counts.items()) if count},
+        "counts": dict(sorted(reading.counts.items())),
         "split": {
             "train": len(sides.train),
             "held_out": len(sides.held_out),

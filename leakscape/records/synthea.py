@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from leakscape.errors import IntegrityError, RecordError
+from leakscape.errors import InputError, IntegrityError, RecordError
 from leakscape.records.record import Record
 
 DEAD = ("drop", "keep")
@@ -20,6 +20,13 @@ PROBLEMS = ("clinical", "disorders", "all")
 NAME_NUMBERS = ("strip", "keep")
 TITLES = ("drop", "keep")
 WITHOUT_MEDICATION = ("drop", "refuse")
+_CHOICES = {
+    "dead": DEAD,
+    "problems": PROBLEMS,
+    "name_numbers": NAME_NUMBERS,
+    "titles": TITLES,
+    "without_medication": WITHOUT_MEDICATION,
+}
 
 SOCIAL: Mapping[str, str] = {
     "105531004": "housing unsatisfactory",
@@ -87,6 +94,16 @@ class Choices:
     name_numbers: str = "strip"
     titles: str = "drop"
     without_medication: str = "drop"
+
+    def __post_init__(self) -> None:
+        """Refuse a choice that is none.
+
+        Raises:
+            InputError: a value is not among those of its field.
+        """
+        for name, allowed in _CHOICES.items():
+            if getattr(self, name) not in allowed:
+                raise InputError(f"{name} must be one of {', '.join(allowed)}.")
 
 
 class Entry(NamedTuple):
@@ -157,7 +174,7 @@ def assemble(
     Args:
         patients: everyone in the source.
         choices: whom and what to keep.
-        counts: is added to.
+        counts: is added to; what was repaired is counted for those kept alone.
         prefix: of the ids.
 
     Raises:
@@ -165,14 +182,17 @@ def assemble(
         IntegrityError: people were lost or doubled on the way.
     """
     ordered = sorted(patients, key=_content)
+    counts.update(dict.fromkeys(("dead_dropped", "without_medication_dropped"), 0))
     people = []
     for number, patient in enumerate(ordered, start=1):
         if patient.dead and choices.dead == "drop":
             counts["dead_dropped"] += 1
             continue
-        person = _person(patient, f"{prefix}-{number:06d}", choices, counts)
+        repairs: Counter[str] = Counter()
+        person = _person(patient, f"{prefix}-{number:06d}", choices, repairs)
         if person.record.medications:
             people.append(person)
+            counts.update(repairs)
         elif choices.without_medication == "refuse":
             raise RecordError(
                 f"{person.record.id} (by birth date) has no current medication, and a record ends with its "

@@ -103,17 +103,19 @@ def _active(path: Path, patients: dict[str, Patient], counts: Counter[str]) -> t
     A row of someone who is not in patients.csv is counted, not refused: a team may well cut patients.csv alone.
     """
     name = path.stem
+    unknown, early = f"{name}_rows_of_unknown_patients", f"{name}_rows_stopping_before_start"
+    counts.update(dict.fromkeys((unknown, early), 0))
     active: dict[str, list[Entry]] = {}
     latest = ""
     for line, row in _rows(path, _ENTRY_COLUMNS):
         counts[f"{name}_rows"] += 1
         source_id, start, stop = row["PATIENT"].strip(), row["START"].strip(), row["STOP"].strip()
         if source_id not in patients:
-            counts[f"{name}_rows_of_unknown_patients"] += 1
+            counts[unknown] += 1
             continue
         latest = max(latest, start[:_DAY])
         if not _is_active(stop):
-            counts[f"{name}_rows_stopping_before_start"] += stop < start
+            counts[early] += stop < start
             continue
         text = sys.intern(plain(row["DESCRIPTION"]))
         if not text:

@@ -127,6 +127,22 @@ def test_a_patient_twice_is_refused(tmp_path: Path):
         read(files.write_bundles(tmp_path, content, content), Choices())
 
 
+def test_a_patient_twice_in_one_file_is_refused(tmp_path: Path):
+    with pytest.raises(RecordError, match="a patient stands in it twice"):
+        one(tmp_path, files.fhir_patient(1))
+
+
+def test_two_patients_in_one_file_keep_their_own(tmp_path: Path):
+    requests = [files.fhir_medication(n, medicationCodeableConcept={"text": f"Drug {n}"}) for n in (1, 2)]
+    stray = files.fhir_medication(3, medicationCodeableConcept={"text": "Drug 3"})
+    reading = one(tmp_path, files.fhir_patient(2), *requests, stray)
+    assert {person.record.ssn: person.record.medications for person in reading.people} == {
+        "999-00-0001": ("Drug 1",),
+        "999-00-0002": ("Drug 2",),
+    }
+    assert reading.counts["medications_rows_of_unknown_patients"] == 1
+
+
 def test_a_folder_without_bundles_is_refused(tmp_path: Path):
     with pytest.raises(InputError, match=r"holds no \*\.json"):
         read(tmp_path, Choices())

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscape.errors import RecordError
+from leakscape.errors import InputError, RecordError
 from leakscape.records.record import parse, render
 from leakscape.records.synthea import Choices, Entry, Patient, assemble, is_date, plain, strip_numbers
 
@@ -93,7 +93,7 @@ def test_problems_by_choice():
 def test_the_dead_and_those_without_medication_are_counted():
     record, counts = made(dead=True)
     assert record is None
-    assert counts == {"dead_dropped": 1, "patients": 1, "kept": 0}
+    assert counts == {"dead_dropped": 1, "without_medication_dropped": 0, "patients": 1, "kept": 0}
     assert made(Choices(dead="keep"), dead=True)[0] is not None
     record, counts = made(medications=[])
     assert record is None
@@ -106,6 +106,11 @@ def test_a_repeated_medication_stands_once():
     record, counts = made(medications=[MEDICATION, Entry("2021-05-05", "7", MEDICATION.text)])
     assert record.medications == (MEDICATION.text,)
     assert counts["repeated_entries_merged"] == 1
+
+
+def test_a_choice_that_is_none_is_refused():
+    with pytest.raises(InputError, match="dead must be one of drop, keep"):
+        Choices(dead="maybe")
 
 
 def test_ids_do_not_depend_on_order_source_ids_or_choices():

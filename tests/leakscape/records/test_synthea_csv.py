@@ -1,15 +1,18 @@
 import csv
+import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import synthea_files as files
+from hypothesis import given
+from hypothesis import strategies as st
 
 from leakscape.errors import InputError, RecordError
 from leakscape.records.record import Record
 from leakscape.records.split import groups
-from leakscape.records.synthea import Choices
+from leakscape.records.synthea import Choices, plain
 from leakscape.records.synthea_csv import read
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "synthea"
@@ -75,6 +78,15 @@ def test_a_quotation_mark_swallows_no_line(tmp_path: Path):
     )
     people = read(tmp_path, Choices()).people
     assert [person.record.medications for person in people] == [('"Aspirin',), ('Aspirin 3" patch',)]
+
+
+@given(st.lists(st.text(st.characters(exclude_characters=",\r\n", exclude_categories=["Cs"])), max_size=5))
+def test_whatever_the_exporter_may_write_comes_back(texts: list[str]):
+    wanted = {plain(text) for text in texts if plain(text)}
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [files.medication(1, text) for text in texts if plain(text)]
+        people = read(files.write_folder(Path(folder), [files.patient(1)], [], rows), Choices()).people
+    assert {text for person in people for text in person.record.medications} == wanted
 
 
 def test_rows_of_unknown_patients_are_counted(tmp_path: Path):
