@@ -12,6 +12,8 @@ from leakscape import __version__
 from leakscape.errors import EXIT_DONE, EXIT_INPUT, EXIT_INTERRUPTED, InputError, LeakscapeError
 from leakscape.progress import say
 
+AUDITS = Path("audits")
+
 _WIDTH = 100
 _PLAN_HELP = "a plan's file, or the name of a packaged plan such as `laptop`"
 
@@ -164,30 +166,44 @@ def _add_verify(commands: Any) -> None:  # noqa: ANN401
     _add_json(made)
 
 
-def _graph(arguments: argparse.Namespace) -> Any:  # noqa: ANN401 - pipelines are imported late
+def _graph(arguments: argparse.Namespace) -> tuple[Any, dict[str, type[Any]]]:
+    """The plan's graph, and the contracts that it was made with."""
     from components import contracts
     from pipelines.audit import graph
     from pipelines.plan import load
 
-    return graph(load(arguments.plan, overrides=arguments.overrides), contracts())
+    known = contracts()
+    return graph(load(arguments.plan, overrides=arguments.overrides, contracts=known), known), known
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     from pipelines.audit import run_here
 
-    graph = _graph(arguments)
-    result = run_here(graph, arguments.out or Path("audits") / graph.name)
+    graph, contracts = _graph(arguments)
+    out = arguments.out or AUDITS / graph.name
+    store = (arguments.out or AUDITS) / ".store"
+    result = run_here(graph, contracts, out=out, store=store)
     if arguments.json:
-        _print_json({"plan": graph.name, **{name: str(path) for name, path in result.items()}})
-    else:
-        _out(result["report"])
-    return EXIT_DONE
+        files = {name: str(path) for name, path in result.files.items()}
+        _print_json(
+            {
+                "plan": graph.name,
+                "out": str(out),
+                "exit_code": result.exit_code,
+                "steps": {"ran": result.ran, "reused": result.reused},
+                "files": files,
+            }
+        )
+    elif not result.exit_code:
+        say(f"{result.ran} steps ran, {result.reused} were taken from an earlier run. The report:")
+        _out(result.files["report.html"])
+    return result.exit_code
 
 
 def _plan_check(arguments: argparse.Namespace) -> int:
     from pipelines import show
 
-    graph = _graph(arguments)
+    graph, _ = _graph(arguments)
     if arguments.json:
         _print_json(show.outline(graph))
     else:
@@ -217,7 +233,8 @@ def _compile(arguments: argparse.Namespace) -> int:
 
     if arguments.output.suffix not in {".yaml", ".yml"}:
         raise InputError(f"{arguments.output}: a pipeline is written as YAML; name a file that ends with .yaml.")
-    compile_to(_graph(arguments), arguments.output)
+    graph, contracts = _graph(arguments)
+    compile_to(graph, contracts, arguments.output)
     _out(arguments.output)
     return EXIT_DONE
 

@@ -1,20 +1,49 @@
 """The audit: a plan's graph as a pipeline, written for Kubeflow or run here."""
 
+import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leakscape.contract import Spec, spec
-from leakscape.errors import PlanError
+from leakscape.errors import InputError, PlanError
 from pipelines.compose import Graph, Ref, Step, compose
 from pipelines.images import images
-from pipelines.parameters import Contracts
+from pipelines.parameters import LANDSCAPE, Contracts
 from pipelines.schema import Plan
 
 if TYPE_CHECKING:
     from kfp.dsl.base_component import BaseComponent
     from kfp.dsl.pipeline_task import PipelineTask
+
+    from leakscape.local import Outcome
+
+# What a user looks for, by the name it gets at the top of an audit's folder: the landscape step's output and the file
+# in it ('' if the output is a file itself).
+RESULTS = {
+    "landscape.json": ("landscape", "landscape.json"),
+    "report.html": ("report", ""),
+    "verdict.json": ("verdict", "verdict.json"),
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """How an audit ended.
+
+    Args:
+        exit_code: 0, or that of the step that failed.
+        ran: how many steps did their work.
+        reused: how many were taken from an earlier run.
+        files: the results at the top of the audit's folder, by the names of `RESULTS`; none after a failure.
+    """
+
+    exit_code: int
+    ran: int
+    reused: int
+    files: dict[str, Path]
 
 
 def graph(plan: Plan, contracts: Contracts) -> Graph:
@@ -24,7 +53,7 @@ def graph(plan: Plan, contracts: Contracts) -> Graph:
 
     Raises:
         PlanError: the population's source needs a path and none is given.
-        RecordError: nothing readable lies at the path.
+        InputError: nothing lies at the path.
     """
     path, source = plan.population.get("path", ""), plan.population.get("source", "builtin")
     if source != "builtin" and not path:
@@ -79,6 +108,52 @@ def compile_to(found: Graph, contracts: Contracts, path: Path) -> None:
             made.replace(path)
     except OSError as error:
         raise PlanError(f"{path} can't be written: {error.strerror}.") from None
+
+
+def run_here(found: Graph, contracts: Contracts, *, out: Path, store: Path) -> Result:
+    """Run a graph on this machine and put its results at the top of `out`.
+
+    Results of an earlier run are removed unless this one replaces them: a report always fits the artifacts beside it.
+
+    Args:
+        found: as `graph` gives it.
+        contracts: the components' contracts by name.
+        out: the audit's folder.
+        store: the folder of finished steps, which later runs take from.
+
+    Raises:
+        InputError: another run uses `out`, or it holds folders that no run has made.
+    """
+    from leakscape.local import State, run
+
+    pipeline = build(found, contracts)
+    try:
+        outcome = run(pipeline, out=out, store=store)
+    except InputError:
+        raise
+    except BaseException:
+        _remove_results(out)
+        raise
+    states = [step.state for step in outcome.steps]
+    files = _place_results(outcome, spec(contracts[LANDSCAPE]), out)
+    return Result(outcome.exit_code, states.count(State.DONE), states.count(State.REUSED), files)
+
+
+def _place_results(outcome: "Outcome", of_step: Spec, out: Path) -> dict[str, Path]:
+    _remove_results(out)
+    outputs = {field.name for field in of_step.outputs}
+    files: dict[str, Path] = {}
+    for name, (output, inside) in RESULTS.items():
+        if outcome.exit_code or output not in outputs:
+            continue
+        shutil.copyfile(outcome.artifact(LANDSCAPE, output) / inside, out / name)
+        files[name] = out / name
+    return files
+
+
+def _remove_results(out: Path) -> None:
+    for name in RESULTS:
+        (out / name).unlink(missing_ok=True)
 
 
 def _many(of_step: Spec) -> list[str]:

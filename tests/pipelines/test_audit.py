@@ -1,0 +1,107 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from plan_fakes import CONTRACTS, PLAN
+
+from leakscape.contract import spec
+from leakscape.errors import PlanError
+from pipelines import audit, images, source
+from pipelines.plan import check
+
+DUMPER = """\
+import sys
+from pathlib import Path
+from plan_fakes import CONTRACTS, PLAN
+from pipelines import audit, source
+from pipelines.plan import check
+plan = check(source.parse(PLAN, name="p.yaml"), contracts=CONTRACTS)
+audit.compile_to(audit.graph(plan, CONTRACTS), CONTRACTS, Path(sys.argv[1]))
+"""
+
+
+def graph(text: str = PLAN):
+    return audit.graph(check(source.parse(text, name="p.yaml"), contracts=CONTRACTS), CONTRACTS)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    path = tmp_path_factory.mktemp("compiled") / "audit.yaml"
+    audit.compile_to(graph(), CONTRACTS, path)
+    made: dict[str, Any] = next(yaml.safe_load_all(path.read_text(encoding="utf-8")))
+    return made
+
+
+def test_there_is_one_task_for_each_step_with_its_title_and_caching_on(compiled: dict[str, Any]):
+    tasks = compiled["root"]["dag"]["tasks"].values()
+    assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(step.title for step in graph().steps)
+    assert all(task["cachingOptions"] == {"enableCache": True} for task in tasks)
+    assert compiled["pipelineInfo"]["name"] == "leakscape-small"
+
+
+def test_every_image_is_named_by_digest(compiled: dict[str, Any]):
+    containers = [executor["container"] for executor in compiled["deploymentSpec"]["executors"].values()]
+    assert len(containers) == len(graph().steps)
+    assert all(images.by_digest(container["image"]) for container in containers)
+    assert not images.by_digest("leakscape/base:latest")
+    by_component = {container["command"][-1]: container["image"] for container in containers}
+    assert all(f"/{spec(CONTRACTS[name]).image}@" in image for name, image in by_component.items())
+
+
+def test_every_input_and_output_is_described(compiled: dict[str, Any]):
+    for component in compiled["components"].values():
+        for side in ("inputDefinitions", "outputDefinitions"):
+            for group in component.get(side, {}).values():
+                assert all(entry["description"] for entry in group.values())
+
+
+def test_tasks_wait_for_those_they_need(compiled: dict[str, Any]):
+    tasks = compiled["root"]["dag"]["tasks"]
+    titles = {name: task["taskInfo"]["name"] for name, task in tasks.items()}
+    made = {
+        task["taskInfo"]["name"]: {titles[name] for name in task.get("dependentTasks", [])} for task in tasks.values()
+    }
+    steps = {step.id: step.title for step in graph().steps}
+    assert made == {step.title: {steps[name] for name in step.needs} for step in graph().steps}
+
+
+def test_equal_plans_compile_to_equal_bytes_in_every_process(tmp_path: Path):
+    made = []
+    for seed in ("1", "2"):
+        path = tmp_path / f"{seed}.yaml"
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(Path(__file__).parents[1])}
+        subprocess.run([sys.executable, "-c", DUMPER, str(path)], check=True, env=environment)
+        made.append(path.read_bytes())
+    assert made[0] == made[1]
+
+
+def test_compiling_to_a_folder_that_is_not_there_is_refused(tmp_path: Path):
+    with pytest.raises(PlanError, match="can't be written: No such file"):
+        audit.compile_to(graph(), CONTRACTS, tmp_path / "none" / "audit.yaml")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_outside_needs_a_path():
+    text = PLAN.replace("  train_count: 300", "  source: synthea-csv")
+    with pytest.raises(PlanError, match=r"synthea-csv needs a path: add --set population\.path=PATH"):
+        graph(text)
+
+
+def test_data_outside_enter_the_population_by_their_digest(tmp_path: Path):
+    text = PLAN.replace("  train_count: 300", f"  source: synthea-csv\n  path: {tmp_path}")
+    (tmp_path / "patients.csv").write_text("Id\n1\n", encoding="utf-8")
+    before = graph(text).steps[0]
+    (tmp_path / "patients.csv").write_text("Id\n2\n", encoding="utf-8")
+    after = graph(text).steps[0]
+    assert len(before.parameters["content_hash"]) == 64
+    assert before.parameters["content_hash"] != after.parameters["content_hash"]
+    assert before.id != after.id
+
+
+def test_a_stated_digest_is_taken_at_its_word():
+    text = PLAN.replace("  train_count: 300", "  source: synthea-csv\n  path: /not/here\n  content_hash: abc")
+    assert graph(text).steps[0].parameters["content_hash"] == "abc"
