@@ -12,7 +12,8 @@ from leakscape.progress import say
 from leakscape.provenance import provenance
 from leakscape.records import populations, synthea_jar
 from leakscape.records.split import Guard
-from leakscape.records.synthea import Choices, is_date
+from leakscape.records.synthea import Choices
+from leakscape.records.values import is_date
 from leakscape.schemas import POPULATION
 
 

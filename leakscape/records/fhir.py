@@ -11,7 +11,8 @@ from typing import Any
 
 from leakscape import artifacts
 from leakscape.errors import ArtifactError, InputError, RecordError
-from leakscape.records.synthea import Choices, Entry, Patient, Reading, assemble, is_date, plain
+from leakscape.records.synthea import Choices, Entry, Patient, Reading, assemble
+from leakscape.records.values import is_date, plain
 
 SSN_SYSTEM = "http://hl7.org/fhir/sid/us-ssn"
 RACE_EXTENSION = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-race"

@@ -15,7 +15,8 @@ from leakscape.errors import InputError
 from leakscape.progress import say
 from leakscape.records import fhir, outside, split, synthea_csv, synthea_jar
 from leakscape.records.record import Record
-from leakscape.records.synthea import Choices, Person, Reading, is_date
+from leakscape.records.synthea import Choices, Person, Reading
+from leakscape.records.values import is_date
 
 # About 60 in 100 of Synthea's living patients have a current medication; see docs/records.md.
 _LIVING_PER_RECORD = 3

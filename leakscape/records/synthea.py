@@ -4,16 +4,14 @@ Synthea's CSV exporter quotes nothing: it puts a space for each comma and line b
 the same form, so that a population gives the same records by either way.
 """
 
-import datetime as dt
-import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from leakscape.errors import InputError, IntegrityError, RecordError
 from leakscape.records.record import Record
+from leakscape.records.values import plain, sex, state, strip_numbers, zip_code
 
 DEAD = ("drop", "keep")
 PROBLEMS = ("clinical", "disorders", "all")
@@ -60,20 +58,6 @@ By code and not by the tag in brackets: `(finding)` also marks obesity, prediabe
 
 # The tags of SNOMED CT that mark no disorder. A description without a tag is an older form of a disorder's name.
 _NO_DISORDER = ("(finding)", "(situation)", "(person)")
-_NUMBER = re.compile(r"(?<=[^\d\s])\d{1,3}(?=\s|$)")
-_SEPARATORS = re.compile("[,\x00]")
-_UNKNOWN_ZIP = "00000"
-_SEXES = {"m": "male", "male": "male", "f": "female", "female": "female", "other": "other"}
-_POSTAL = (
-    "Alabama AL,Alaska AK,Arizona AZ,Arkansas AR,California CA,Colorado CO,Connecticut CT,Delaware DE,"
-    "District of Columbia DC,Florida FL,Georgia GA,Hawaii HI,Idaho ID,Illinois IL,Indiana IN,Iowa IA,Kansas KS,"
-    "Kentucky KY,Louisiana LA,Maine ME,Maryland MD,Massachusetts MA,Michigan MI,Minnesota MN,Mississippi MS,"
-    "Missouri MO,Montana MT,Nebraska NE,Nevada NV,New Hampshire NH,New Jersey NJ,New Mexico NM,New York NY,"
-    "North Carolina NC,North Dakota ND,Ohio OH,Oklahoma OK,Oregon OR,Pennsylvania PA,Puerto Rico PR,Rhode Island RI,"
-    "South Carolina SC,South Dakota SD,Tennessee TN,Texas TX,Utah UT,Vermont VT,Virginia VA,Washington WA,"
-    "West Virginia WV,Wisconsin WI,Wyoming WY"
-)
-_STATES = {entry[:-3].lower(): entry[-2:] for entry in _POSTAL.split(",")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,32 +191,6 @@ def assemble(
     return tuple(people)
 
 
-def plain(value: str) -> str:
-    """A value in the CSV exporter's form: commas and line breaks are spaces, single ones; NFC.
-
-    >>> plain("insulin isophane, human 70 UNT/ML")
-    'insulin isophane human 70 UNT/ML'
-    """
-    return " ".join(_SEPARATORS.sub(" ", unicodedata.normalize("NFC", value)).split())
-
-
-def strip_numbers(name: str) -> str:
-    """Take away the one to three digits that Synthea appends to each part of a name.
-
-    >>> strip_numbers("María123 José45 O'Reilly797")
-    "María José O'Reilly"
-    """
-    return _NUMBER.sub("", name)
-
-
-def is_date(value: str) -> bool:
-    """Whether a value is a day in the form YYYY-MM-DD."""
-    try:
-        return dt.date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
 def _content(patient: Patient) -> tuple[str, ...]:
     return (patient.birth_date, patient.ssn, patient.last, patient.first, patient.middle, patient.source_id)
 
@@ -241,13 +199,13 @@ def _person(patient: Patient, record_id: str, choices: Choices, counts: Counter[
     record = Record(
         id=record_id,
         name=_name(patient, choices),
-        sex=_SEXES.get(patient.sex.strip().lower(), ""),
+        sex=sex(patient.sex),
         birth_date=patient.birth_date,
         ssn=plain(patient.ssn),
         street=plain(patient.street),
         city=plain(patient.city),
-        state=_state(patient.state),
-        zip=_zip(patient.zip),
+        state=state(patient.state),
+        zip=zip_code(patient.zip),
         problems=_texts((entry for entry in patient.problems if _wanted(entry, choices, counts)), counts),
         medications=_texts(patient.medications, counts),
     )
@@ -261,17 +219,6 @@ def _name(patient: Patient, choices: Choices) -> str:
     if choices.name_numbers == "strip":
         name = strip_numbers(name)
     return plain(f"{patient.prefix} {name} {patient.suffix}") if choices.titles == "keep" else name
-
-
-def _zip(value: str) -> str:
-    cleaned = plain(value)
-    return "" if cleaned == _UNKNOWN_ZIP else cleaned
-
-
-def _state(value: str) -> str:
-    """The postal abbreviation, which FHIR has and CSV has not; a value that is no state's name stays."""
-    cleaned = plain(value)
-    return _STATES.get(cleaned.lower(), cleaned)
 
 
 def _keys(patient: Patient, record: Record) -> tuple[tuple[str, ...], ...]:
@@ -305,8 +252,3 @@ def _texts(entries: Iterable[Entry], counts: Counter[str]) -> tuple[str, ...]:
     unique = tuple(dict.fromkeys(texts))
     counts["repeated_entries_merged"] += len(texts) - len(unique)
     return unique
-
-
-def with_entries(patient: Patient, problems: list[Entry], medications: list[Entry]) -> Patient:
-    """The same patient with what is active."""
-    return replace(patient, problems=problems, medications=medications)

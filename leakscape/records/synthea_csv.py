@@ -9,10 +9,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from leakscape.errors import InputError, RecordError
-from leakscape.records.synthea import Choices, Entry, Patient, Reading, assemble, is_date, plain, with_entries
+from leakscape.records.synthea import Choices, Entry, Patient, Reading, assemble
+from leakscape.records.values import is_date, plain
 
 FILES = ("patients.csv", "conditions.csv", "medications.csv")
 
@@ -45,7 +47,7 @@ def read(folder: Path, choices: Choices, *, prefix: str = "patient") -> Reading:
     problems, latest_problem = _active(folder / "conditions.csv", patients, counts)
     medications, latest_medication = _active(folder / "medications.csv", patients, counts)
     complete = (
-        with_entries(patient, problems.get(source_id, []), medications.get(source_id, []))
+        replace(patient, problems=problems.get(source_id, []), medications=medications.get(source_id, []))
         for source_id, patient in patients.items()
     )
     people = assemble(complete, choices, counts, prefix=prefix)

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from leakscape.errors import InputError, RecordError
 from leakscape.records.record import Record
 from leakscape.records.split import groups
-from leakscape.records.synthea import Choices, plain
+from leakscape.records.synthea import Choices
 from leakscape.records.synthea_csv import read
+from leakscape.records.values import plain
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "synthea"
 ASPIRIN = "Aspirin 81 MG Oral Tablet"
