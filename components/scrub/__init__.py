@@ -1,0 +1,1 @@
+"""Masks identifiers in a corpus."""

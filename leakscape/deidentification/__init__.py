@@ -1,0 +1,1 @@
+"""Scrubbing: identifiers found in texts, replaced, and what of them is left."""

@@ -1,0 +1,87 @@
+"""Rules: identifiers by the record's own lines, and by their shape anywhere.
+
+Every pattern is case-sensitive and names its group `value`. A rule that fits ordinary prose would raise recall and
+ruin the text, so a bare number of five digits is no ZIP, and a capitalised word is no name.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leakscape.deidentification.detector import Found
+from leakscape.records.record import LABELS
+
+LINES = {"name": "PERSON", "birth_date": "DATE", "ssn": "SSN", "street": "STREET", "city": "CITY", "zip": "ZIP"}
+"""The record's identifying lines and the label of what follows them; sex and state alone point at nobody."""
+
+_MONTH = "(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+_MONTH_NUMBER, _DAY = "(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
+_STATE = (
+    "(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]|"
+    "W[AIVY])"
+)
+_START, _END = r"(?<![\w-])", r"(?![\w-])"  # neither inside a word nor inside a longer hyphenated number
+
+SHAPES = (
+    # Three, two and four digits with the same separator twice. Any area: Synthea's are 9xx, which were never issued.
+    ("SSN", rf"{_START}(?P<value>\d{{3}}(?P<gap>[-. ])\d{{2}}(?P=gap)\d{{4}}){_END}"),
+    # Nine digits in a row are one only behind the word.
+    ("SSN", rf"\bSSN:? ?#?(?P<value>\d{{9}}){_END}"),
+    # 1956-03-12, also at the head of a time stamp.
+    ("DATE", rf"{_START}(?P<value>(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))(?![\d-])"),
+    # 3/12/1956, 03-12-1956, 3/12/56.
+    ("DATE", rf"(?<![\w/-])(?P<value>{_MONTH_NUMBER}(?P<cut>[/-]){_DAY}(?P=cut)(?:\d{{4}}|\d\d))(?![\w/-])"),
+    # March 12, 1956 and 12 March 1956.
+    ("DATE", rf"\b(?P<value>{_MONTH} \d{{1,2}}(?:st|nd|rd|th)?,? (?:19|20)\d\d)\b"),
+    ("DATE", rf"\b(?P<value>\d{{1,2}} {_MONTH},? (?:19|20)\d\d)\b"),
+    # 555-661-5197, (555) 661-5197, +1 555 661 5197.
+    ("PHONE", rf"(?<![\w-])(?P<value>(?:\+?1[-. ])?(?:\(\d{{3}}\) ?|\d{{3}}[-. ])\d{{3}}[-. ]\d{{4}}){_END}"),
+    # local part, @, labels with a dot between them.
+    ("EMAIL", r"(?<![\w.+-])(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"),
+    # ZIP+4 by itself; five digits only behind a state's code (`MA 01970`, but not `ML 50000`).
+    ("ZIP", rf"{_START}(?P<value>\d{{5}}-\d{{4}}){_END}"),
+    ("ZIP", rf"\b{_STATE},? (?P<value>\d{{5}}){_END}"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One pattern and the label of its group `value`."""
+
+    label: str
+    pattern: re.Pattern[str]
+
+
+def rules() -> tuple[Rule, ...]:
+    """The record's lines first, then the shapes."""
+    # To the end of the line; a carriage return is no part of the value.
+    lines = [(label, rf"^{LABELS[field]}: *(?P<value>[^\r\n]+)") for field, label in LINES.items()]
+    return tuple(Rule(label, re.compile(pattern, re.MULTILINE)) for label, pattern in (*lines, *SHAPES))
+
+
+class RuleDetector:
+    """Finds identifiers by `rules()`; what a record's line names is also found wherever else the text repeats it."""
+
+    def __init__(self) -> None:
+        self._rules = rules()
+        self._lines = len(LINES)
+
+    def detect(self, texts: Sequence[str]) -> list[list[Found]]:
+        """Look at each text on its own; see `Detector`."""
+        return [list(self._find(text)) for text in texts]
+
+    def _find(self, text: str) -> Iterator[Found]:
+        for number, rule in enumerate(self._rules):
+            for match in rule.pattern.finditer(text):
+                yield Found(match.start("value"), match.end("value"), rule.label)
+                if number < self._lines:
+                    yield from _repeats(text, match["value"].strip(), rule.label)
+
+
+def _repeats(text: str, value: str, label: str) -> Iterator[Found]:
+    start = text.find(value) if len(value) > 1 else -1
+    while start >= 0:
+        end = start + len(value)
+        if not (text[start - 1 : start].isalnum() or text[end : end + 1].isalnum()):
+            yield Found(start, end, label)
+        start = text.find(value, end)
