@@ -1,0 +1,1 @@
+"""Language models: loading them, the form of their texts, their tokens."""
