@@ -1,0 +1,93 @@
+"""Every packaged plan: checked, composed, each contract built from its constants, compiled."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import components
+from leakscape.contract import In, spec
+from pipelines import audit, images
+from pipelines.compose import Graph
+from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION
+from pipelines.plan import PLANS, load, packaged
+from pipelines.source import read
+
+NAMES = sorted(packaged())
+ISSUE = {
+    "laptop",
+    "synthea-csv",
+    "paper-main",
+    "paper-epsilon",
+    "paper-rewriters",
+    "paper-effort",
+    "paper-summary",
+    "paper-epochs-vs-rewrites",
+    "paper-duplication",
+}
+
+
+def needed(name: str) -> set[str]:
+    conditions = read(PLANS / f"{name}.yaml").data["conditions"]
+    uses = [use for condition in conditions for use in [*condition.get("corpus", []), condition.get("train")] if use]
+    return {POPULATION, CANARIES, EVALUATE, LANDSCAPE, *(use["component"] for use in uses)}
+
+
+def composed(name: str, tmp_path: Path) -> Graph:
+    known = components.contracts()
+    if missing := sorted(needed(name) - known.keys()):
+        pytest.skip(f"the component {', '.join(missing)} is not there yet")
+    overrides = []
+    if read(PLANS / f"{name}.yaml").data["population"]["source"] != "builtin":
+        (tmp_path / "patients.csv").write_text("Id\n", encoding="utf-8")
+        overrides = [f"population.path={tmp_path}"]
+    return audit.graph(load(name, overrides=overrides), known)
+
+
+def test_all_plans_are_there_under_their_own_names():
+    assert set(NAMES) >= ISSUE
+    assert all(read(PLANS / f"{name}.yaml").data["name"] == name for name in NAMES)
+    assert all(read(PLANS / f"{name}.yaml").data["description"] for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_contract_can_be_built_from_the_plan_s_constants(name: str, tmp_path: Path):
+    for step in composed(name, tmp_path).steps:
+        contract = components.contracts()[step.component]
+        fields = spec(contract)
+        inputs = {
+            field.name: (Path("a"),) if isinstance(field.role, In) and field.role.many else Path("a")
+            for field in fields.inputs
+        }
+        outputs = {field.name: Path("b") for field in fields.outputs}
+        made = contract(**step.parameters, **inputs, **outputs)
+        assert {field.name: getattr(made, field.name) for field in fields.params} == step.parameters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_plan_compiles(name: str, tmp_path: Path):
+    graph = composed(name, tmp_path)
+    file = tmp_path / "audit.yaml"
+    audit.compile_to(graph, components.contracts(), file)
+    made = next(yaml.safe_load_all(file.read_text(encoding="utf-8")))
+    tasks = made["root"]["dag"]["tasks"].values()
+    assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(step.title for step in graph.steps)
+    executors = made["deploymentSpec"]["executors"].values()
+    assert all(images.by_digest(executor["container"]["image"]) for executor in executors)
+    for component in made["components"].values():
+        for side in ("inputDefinitions", "outputDefinitions"):
+            for group in component.get(side, {}).values():
+                assert all(entry["description"] for entry in group.values())
+
+
+def test_the_main_comparison_has_the_paper_s_sizes(tmp_path: Path):
+    """Paper 000: 5,000 records, 100 canaries in five groups of 20, 5,000 + 20 * (1 + 4 + 16 + 32 + 64) = 7,340."""
+    graph = composed("paper-main", tmp_path)
+    population, canaries = graph.step(POPULATION).parameters, graph.step(CANARIES).parameters
+    copies = sum(canaries["multiplicities"]) * canaries["count"] // len(canaries["multiplicities"])
+    assert population["train_count"] + copies == 7340
+    assert canaries["alternatives"] == 6300
+    trainers = [step for step in graph.steps if step.component == "lora-train"]
+    assert {step.parameters["learning_rate"] for step in trainers} == {2e-4}
+    # Both models share the population, the canaries and every changed corpus.
+    assert all(len(step.targets) == 2 for step in graph.steps if step.component in {"scrub", "vllm-rewrite"})
