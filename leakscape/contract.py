@@ -178,9 +178,18 @@ def parse(field: Field, text: str) -> Value:
 
 
 def _parse_json(field: Field, text: str) -> Value:
-    value = json.loads(text) if text.strip() else field.type()
+    value = _with_whole_numbers(json.loads(text)) if text.strip() else field.type()
     check(field, value)
     return typing.cast("Value", value)
+
+
+def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401
+    """Undo what KFP does to numbers inside lists and dictionaries: it carries 16 as 16.0."""
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def check(field: Field, value: object) -> None:
