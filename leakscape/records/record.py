@@ -21,8 +21,9 @@ from dataclasses import dataclass, replace
 
 from leakscape.errors import RecordError
 
-# Whatever str.splitlines breaks at, and NUL; a value that holds one would not come back from its text.
-_FORBIDDEN = re.compile("[\x00\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
+# Whatever str.splitlines breaks at, NUL, and halves of surrogate pairs, which UTF-8 can't hold: a value with one of
+# them would not come back from its text or its file.
+_FORBIDDEN = re.compile("[\x00\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029\ud800-\udfff]")
 
 LABELS = {
     "name": "Patient",
@@ -103,7 +104,8 @@ def render(record: Record) -> tuple[str, tuple[Span, ...]]:
         The text and a span for each value, in the order of the text.
 
     Raises:
-        RecordError: a value holds a line break or begins or ends with white space, or there is no medication.
+        RecordError: a value holds a line break or half a character, or begins or ends with white space, or there is
+            no medication.
     """
     lines: list[str] = []
     spans: list[Span] = []
@@ -131,10 +133,10 @@ def render(record: Record) -> tuple[str, tuple[Span, ...]]:
 
 
 def parse(text: str, *, record_id: str = "") -> Record:
-    """Read a text that `render` wrote.
+    """Read a text that `render` wrote: `render` of the result is `text` again, to the last character.
 
     Raises:
-        RecordError: the text has another form; the message gives the line's number.
+        RecordError: the text has another form; the message gives the line's number or the field.
     """
     values: dict[str, str] = {}
     lists: dict[str, list[str]] = {field: [] for field in LISTS}
@@ -153,12 +155,14 @@ def parse(text: str, *, record_id: str = "") -> Record:
             raise RecordError(f"record {record_id}: line {number} is not a line of a record.")
     if not lists["medications"]:
         raise RecordError(f"record {record_id}: the text has no medication; it may be cut off.")
-    return Record(
+    record = Record(
         id=record_id,
         **{field: values.get(field, "") for field in LABELS},
         problems=tuple(lists["problems"]),
         medications=tuple(lists["medications"]),
     )
+    _check_form(text, record)
+    return record
 
 
 def instance(record: Record, *, instance_id: str = "", person: str = "") -> CorpusRecord:
@@ -172,10 +176,18 @@ def with_text(original: CorpusRecord, text: str) -> CorpusRecord:
     return replace(original, text=text, spans=())
 
 
+def _check_form(text: str, record: Record) -> None:
+    rendered = render(record)[0]
+    if rendered != text:
+        pairs = zip(rendered.split("\n"), text.split("\n"), strict=False)
+        number = next((number for number, (right, found) in enumerate(pairs, start=1) if right != found), 1)
+        raise RecordError(f"record {record.id}: line {number} is not in its place, or its value is missing.")
+
+
 def _checked(record: Record, field: str, value: str) -> str:
     if _FORBIDDEN.search(value) or value != value.strip() or not value:
         raise RecordError(
-            f"record {record.id}: {field} is empty, holds a line break or begins or ends with white space; "
-            "clean it before it becomes a record."
+            f"record {record.id}: {field} is empty, holds a line break or half a character, or begins or ends with "
+            "white space; clean it before it becomes a record."
         )
     return value
