@@ -16,6 +16,8 @@ Accountant = Literal["prv", "rdp"]
 _TOLERANCE = 0.01
 """The calibration stops once the budget is used up to this share."""
 
+_MOST_NOISE = 1e6
+
 _PRV_LIMIT = 100.0
 """Above this epsilon PRV takes minutes (its grid grows with epsilon) for a bound that says nothing."""
 
@@ -108,7 +110,7 @@ def _least_noise(accountant: str, epsilon: float, delta: float, plan: Schedule) 
     """Bisect for the noise whose epsilon is just below the wanted one; None where the accountant gives up."""
     high = 1.0
     while (found := _epsilon(accountant, high, delta, plan)) is None or found > epsilon:
-        if found is None or high > 1e6:
+        if found is None or high > _MOST_NOISE:
             return None
         high *= 2
     low = 0.0

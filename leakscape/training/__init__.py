@@ -1,0 +1,1 @@
+"""Training: LoRA under each objective, with and without differential privacy."""
