@@ -35,13 +35,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LeakscapeError as error:
         say(f"leakscape: {error}")
         return error.exit_code
-    except KeyboardInterrupt:
-        say("leakscape: interrupted; finished steps are kept.")
-        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (`| head`) went away; keep Python from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
+    except OSError as error:
+        say(f"leakscape: {error.filename or 'the disk'}: {error.strerror}.")
+        return EXIT_INPUT
+    except KeyboardInterrupt:
+        say("leakscape: interrupted; finished steps are kept.")
+        return EXIT_INTERRUPTED
 
 
 def _dispatch(argv: list[str]) -> int:

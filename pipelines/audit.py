@@ -129,7 +129,7 @@ def run_here(found: Graph, contracts: Contracts, *, out: Path, store: Path) -> R
     pipeline = build(found, contracts)
     try:
         outcome = run(pipeline, out=out, store=store)
-    except InputError:
+    except (InputError, OSError):
         raise
     except BaseException:
         _remove_results(out)

@@ -17,7 +17,7 @@ from leakscape.errors import PlanError
 from pipelines import source as yaml_source
 from pipelines.faults import Fault, choose, refuse
 from pipelines.parameters import parameter_faults
-from pipelines.schema import Plan, Use
+from pipelines.schema import Plan
 from pipelines.source import Place, Source
 
 PLANS = Path(__file__).parent / "plans"
@@ -105,7 +105,7 @@ def _at_home(plan: Plan, source: Source, path: Path) -> Plan:
 
 
 def _schema_fault(error: dict[str, Any]) -> Fault:
-    place: Place = tuple(part for part in error["loc"] if not str(part).startswith(("literal[", "constrained-")))
+    place: Place = error["loc"]
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
         return Fault(place, f"is no key of a plan here; {choose(str(place[-1]), _keys_at(place[:-1]))}")
@@ -146,6 +146,8 @@ def _cross_faults(plan: Plan) -> Iterator[Fault]:
     yield from _condition_faults(plan)
     yield from _gate_faults(plan)
     for index, target in enumerate(plan.targets):
+        if not target.label:
+            yield Fault(("targets", index), "has a model whose path ends in no name; give it a `name`.")
         if not any(condition.untouched and condition.applies_to(target) for condition in plan.conditions):
             yield Fault(
                 ("targets", index),
@@ -181,6 +183,3 @@ def _gate_faults(plan: Plan) -> Iterator[Fault]:
             yield Fault(("gate", index, "target"), f"is no target of this plan: {choose(rule.target, labels)}")
         if (rule.at_most is None) == (rule.at_least is None):
             yield Fault(("gate", index), "needs one of `at_most` and `at_least`.")
-
-
-__all__ = ["Plan", "PlanError", "Use", "check", "find", "load", "packaged"]

@@ -8,7 +8,7 @@ SCHEMA = "leakscape/plan/1"
 MOST_SEED = 2**32 - 1  # numpy's legacy seeding, which transformers calls, takes no more
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
-TargetName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$")]
+TargetName = Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,59})?$")]
 Parameters = dict[str, Any]
 
 
@@ -37,7 +37,7 @@ class Target(_Strict):
 
     model: Annotated[str, Field(min_length=1)]
     revision: str = ""
-    name: TargetName | Literal[""] = ""
+    name: TargetName = ""
     train: Parameters = Field(default_factory=dict)
     evaluate: Parameters = Field(default_factory=dict)
 

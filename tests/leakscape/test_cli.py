@@ -153,3 +153,8 @@ def test_as_a_module_and_into_a_closed_pipe():
     made = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=True)
     os.close(writing)
     assert made.stderr == b""
+
+
+def test_a_folder_that_is_a_file_is_refused_in_a_sentence(plan: str, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["audit", plan, "--out", plan]) == 2
+    assert capsys.readouterr().err == f"leakscape: {plan}: File exists.\n"
