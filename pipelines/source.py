@@ -21,6 +21,7 @@ Place = tuple[str | int, ...]
 MOST_BYTES = 1 << 20
 MOST_INTEGER = 2**53 - 1  # KFP carries numbers as doubles
 
+_SETTING = "--set "
 _TAG = "tag:yaml.org,2002:"
 _PLAIN = {
     "bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -142,6 +143,8 @@ def _problem(error: yaml.MarkedYAMLError) -> str:
 
 
 def _mark(name: str, thing: Any) -> str:  # noqa: ANN401 - a node, an event or an error of PyYAML
+    if name.startswith(_SETTING):
+        return name
     mark = getattr(thing, "problem_mark", None) or getattr(thing, "context_mark", None) or thing.start_mark
     return f"{name}, line {mark.line + 1}"
 
@@ -216,7 +219,7 @@ def with_overrides(source: Source, overrides: Sequence[str]) -> Source:
     """
     for text in overrides:
         key, separator, raw = text.partition("=")
-        name = f"--set {key.strip()}"
+        name = f"{_SETTING}{key.strip()}"
         if not separator or not key.strip():
             raise PlanError(f"--set {text}: write it as key.path=value, for example --set canaries.count=25.")
         data, place = _put(source.data, key.strip().split("."), value(raw, name=name), name)

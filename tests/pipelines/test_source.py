@@ -160,9 +160,9 @@ def test_overrides_reach_mappings_indexes_and_names():
         ("a.b.c=1", "--set a.b.c leads into a single value"),
         ("conditions.dq.name=x", "--set conditions.dq.name: the list has no item `dq`; it has direct, dp."),
         ("conditions.2.name=x", "--set conditions.2.name: the list has no item `2`"),
-        ("a=[1", "--set a, line 1: not YAML"),
-        ("a=~", "--set a, line 1: the value is empty"),
-        ("a=.nan", "--set a, line 1: the value must be a finite number"),
+        ("a=[1", "--set a: not YAML"),
+        ("a=~", "--set a: the value is empty"),
+        ("a=.nan", "--set a: the value must be a finite number"),
     ],
 )
 def test_overrides_that_lead_nowhere_name_themselves(override: str, message: str):
