@@ -143,8 +143,8 @@ class _Runner:
             step.seconds, step.state, step.exit_code = step.elapsed, State.FAILED, EXIT_INTERRUPTED
             raise
         if step.state is State.RUNNING:
-            ended = State.FAILED if step.exit_code else State.DONE
-            step.seconds, step.state = step.elapsed, ended
+            step.seconds = step.seconds or step.elapsed
+            step.state = State.FAILED if step.exit_code else State.DONE
         self._view.changed(step)
         return step.state.finished
 
@@ -162,8 +162,9 @@ class _Runner:
         step.exit_code = execute(
             [*self._program, *command[1:]], log=step.log, env=env, tick=lambda: self._view.tick(step)
         )
+        step.seconds = step.elapsed
         if step.exit_code == EXIT_DONE:
-            self._store.keep(key, outputs, component=step.component, seconds=step.elapsed)
+            self._store.keep(key, outputs, component=step.component, seconds=step.seconds)
 
 
 def _show_failure(step: Step) -> None:

@@ -7,6 +7,7 @@ Data files beside an imported module (tables, tokenizers, weights, prompts) coun
 
 import ast
 import hashlib
+import importlib
 import importlib.metadata
 import importlib.util
 import sys
@@ -81,12 +82,20 @@ def _reach(*modules: str) -> tuple[dict[str, Path], set[str]]:
 
 @cache
 def _file(name: str) -> Path | None:
-    """The source file of one of our modules; None if the name is no module (a class, a function)."""
-    try:
-        found = importlib.util.find_spec(name)
-    except ModuleNotFoundError:
+    """The source file of one of our modules; None if the name is no module (a class, a function).
+
+    Looked up by path: `importlib.util.find_spec` would run every module above it.
+    """
+    parent, _, leaf = name.rpartition(".")
+    if not parent:
+        origin = importlib.import_module(name).__file__
+        return Path(origin) if origin else None
+    above = _file(parent)
+    if above is None or above.name != "__init__.py":
         return None
-    return Path(found.origin) if found and found.origin else None
+    folders = [above.parent] if "." in parent else map(Path, importlib.import_module(parent).__path__)
+    candidates = (path for folder in folders for path in (folder / leaf / "__init__.py", folder / f"{leaf}.py"))
+    return next((path for path in candidates if path.is_file()), None)
 
 
 @cache

@@ -1,0 +1,44 @@
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+
+from leakscape.local.process import execute
+
+
+def run(code: str, log: Path, **env: str) -> int:
+    return execute([sys.executable, "-c", code], log=log, env=env, tick=lambda: None)
+
+
+def test_output_and_exit_code_are_kept(tmp_path: Path) -> None:
+    log = tmp_path / "step.log"
+    code = "import os, sys; print(os.environ['MOOD']); print('é', file=sys.stderr); sys.exit(75)"
+    assert run(code, log, MOOD="calm", PYTHONIOENCODING="utf-8") == 75
+    assert log.read_text(encoding="utf-8").splitlines() == ["calm", "é"]
+
+
+def test_a_signal_becomes_its_exit_code(tmp_path: Path) -> None:
+    assert run("import os, signal; os.kill(os.getpid(), signal.SIGKILL)", tmp_path / "log") == 128 + signal.SIGKILL
+
+
+def test_input_is_closed(tmp_path: Path) -> None:
+    assert run("import sys; sys.exit(len(sys.stdin.read()))", tmp_path / "log") == 0
+
+
+def test_a_step_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "log"
+
+    def interrupt() -> None:
+        if log.read_bytes():
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("leakscape.local.process._SECONDS_TO_UNWIND", 0.2)
+    code = "import signal, time; signal.signal(15, signal.SIG_IGN); print('deaf'); time.sleep(600)"
+    with pytest.raises(KeyboardInterrupt):
+        execute([sys.executable, "-c", code], log=log, env={}, tick=interrupt, seconds=0.05)
+
+
+def test_a_missing_program_is_told(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        execute(["no-such-program"], log=tmp_path / "log", env={}, tick=lambda: None)
