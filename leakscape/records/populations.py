@@ -13,7 +13,7 @@ from typing import Any
 
 from leakscape.errors import InputError
 from leakscape.progress import say
-from leakscape.records import fhir, outside, split, synthea_csv, synthea_jar
+from leakscape.records import builtin, fhir, outside, split, synthea_csv, synthea_jar
 from leakscape.records.record import Record
 from leakscape.records.synthea import Choices, Person, Reading
 from leakscape.records.values import is_date
@@ -57,8 +57,6 @@ def from_builtin(sizes: Sizes, *, seed: int, reference_date: dt.date) -> Populat
     Raises:
         InputError: a size is 0, though the generator has no end.
     """
-    from leakscape.records import builtin
-
     if not (sizes.train and sizes.held_out):
         raise InputError("The built-in generator never runs out: give a train and a held-out count above 0.")
     return Populations(
@@ -94,8 +92,6 @@ def from_files(
         InputError: the data are missing, have changed, or hold too few people.
         RecordError: a file can't be read.
     """
-    from leakscape.records import builtin
-
     found = outside.verify(path, content_hash)
     reading = (synthea_csv.read if kind == "synthea-csv" else fhir.read)(path, choices)
     sides, details = _sides(reading, sizes, seed=seed)
