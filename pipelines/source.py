@@ -19,6 +19,7 @@ Place = tuple[str | int, ...]
 """Where a value stands: `("conditions", 1, "train", "epochs")`."""
 
 MOST_BYTES = 1 << 20
+MOST_LEVELS = 20
 MOST_INTEGER = 2**53 - 1  # KFP carries numbers as doubles
 
 _SETTING = "--set "
@@ -119,18 +120,25 @@ def value(text: str, *, name: str) -> Any:  # noqa: ANN401 - any YAML value
 
 def _compose(text: str, name: str) -> yaml.Node | None:
     try:
-        for event in yaml.parse(text, Loader=_Loader):
-            if isinstance(event, yaml.AliasEvent):
-                raise PlanError(f"{_mark(name, event)}: aliases (`*{event.anchor}`) are not read; write the value out.")
+        _check_events(text, name)
         node: yaml.Node | None = yaml.compose(text, Loader=_Loader)
-    except RecursionError:
-        raise PlanError(f"{name}: nested too deeply to be a plan.") from None
     except yaml.reader.ReaderError as error:
         line = text[: error.position].count("\n") + 1
         raise PlanError(f"{name}, line {line}: holds a control character; remove it.") from None
     except yaml.MarkedYAMLError as error:
         raise PlanError(f"{_mark(name, error)}: {_problem(error)}") from None
     return node
+
+
+def _check_events(text: str, name: str) -> None:
+    """Refuse aliases, and nesting that would end Python's stack, before anything is composed."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        if isinstance(event, yaml.AliasEvent):
+            raise PlanError(f"{_mark(name, event)}: aliases (`*{event.anchor}`) are not read; write the value out.")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MOST_LEVELS:
+            raise PlanError(f"{_mark(name, event)}: nested deeper than {MOST_LEVELS} levels, which no plan is.")
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:

@@ -77,7 +77,7 @@ def test_scalars_are_those_of_yaml_1_2(text: str, value: object):
         ("a: 1\nb: \x00\n", "p.yaml, line 2: holds a control character"),
         ('a: "\\ud800"\n', "p.yaml, line 1: a holds half a character"),
         ('"\\udc00": 1\n', "p.yaml, line 1: a key holds half a character"),
-        ("a: " + "[" * 5000, "p.yaml"),
+        ("a: " + "[" * 5000, "p.yaml, line 1: nested deeper than 20 levels"),
     ],
 )
 def test_refuses_with_the_line(text: str, message: str):
@@ -118,7 +118,9 @@ texts = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=20)
 documents = st.dictionaries(
     texts,
     st.recursive(
-        scalars | texts, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3)
+        scalars | texts,
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+        max_leaves=10,
     ),
     min_size=1,
     max_size=4,
