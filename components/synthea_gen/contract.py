@@ -92,3 +92,6 @@ class SyntheaGen:
     train: Annotated[Path, Out("population", "People whose records the corpus is drawn from.")]
     held_out: Annotated[Path, Out("population", "People of the same population whom no model is trained on.")]
     exemplars: Annotated[Path, Out("population", "People of a fresh seed, shown to rewriters as examples of the form.")]
+
+
+CONTRACT = SyntheaGen

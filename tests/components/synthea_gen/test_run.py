@@ -5,9 +5,11 @@ import pytest
 import stand_in_java
 import synthea_files as files
 
+from components.synthea_gen import contract as contract_module
 from components.synthea_gen.contract import SyntheaGen
 from components.synthea_gen.run import run
 from leakscape import artifacts
+from leakscape.contract import spec
 from leakscape.errors import ContractError, InputError, IntegrityError, LeakscapeError
 from leakscape.records import populations
 from leakscape.records.outside import content_hash
@@ -163,3 +165,9 @@ def test_real_output(tmp_path: Path):
     assert counts["patients"] == 116
     assert counts["kept"] == 116 - counts["dead_dropped"] - counts["without_medication_dropped"]
     assert len(drawn["train"]) + len(drawn["held_out"]) + told["split"]["unused"] == counts["kept"]
+
+
+def test_the_component_is_found_by_its_name():
+    assert contract_module.CONTRACT is SyntheaGen
+    assert spec(SyntheaGen).name == "synthea-gen"
+    assert [field.name for field in spec(SyntheaGen).outputs] == list(NAMES)
