@@ -11,6 +11,7 @@ room while the audit that made it is kept. Deleting the store, or any entry, is 
 import contextlib
 import hashlib
 import json
+import os
 import platform
 import shutil
 import sys
@@ -28,6 +29,7 @@ from leakscape.local.sources import sources
 
 _STEP = "step.json"
 _PARTIAL = ".partial-"
+_ACCELERATORS = Path("/proc/driver/nvidia/gpus")
 _LARGE = 64 << 20  # bytes
 _SECONDS_OF_A_DAY = 86_400
 
@@ -50,7 +52,7 @@ def key_of(contract: object) -> str:
         "source": found.digest,
         "libraries": found.versions,
         "python": list(sys.version_info[:2]),
-        "machine": platform.machine(),
+        "machine": [platform.system(), platform.machine(), *_accelerators()],
         "parameters": parameters,
         "inputs": {
             name: [describe(path) for path in value] if isinstance(value, tuple) else describe(value)
@@ -159,6 +161,17 @@ def _verify(path: Path, described: str) -> None:
         raise ArtifactError(f"{path} has changed since it was kept.")
     if path.is_dir():
         artifacts.load(path, schema=artifacts.read_manifest(path).schema)
+
+
+def _accelerators() -> list[str]:
+    """What decides whether a step finds an accelerator, and which: figures differ a little between devices."""
+    models = [
+        line
+        for file in sorted(_ACCELERATORS.glob("*/information"))
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if line.startswith("Model:")
+    ]
+    return [*models, os.environ.get("CUDA_VISIBLE_DEVICES", "all")]
 
 
 def _outside(value: Any) -> str:  # noqa: ANN401

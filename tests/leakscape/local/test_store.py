@@ -112,6 +112,17 @@ def test_a_key_depends_on_parameters_and_inputs_in_order(total: Total) -> None:
     assert total(1, (2, 3)) == keys[4]
 
 
+def test_a_key_depends_on_the_accelerators(total: Total, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [total()]
+    (tmp_path / "gpus" / "0000:01:00.0").mkdir(parents=True)
+    (tmp_path / "gpus" / "0000:01:00.0" / "information").write_text("Model: H200\nIRQ: 1\n", encoding="utf-8")
+    monkeypatch.setattr("leakscape.local.store._ACCELERATORS", tmp_path / "gpus")
+    keys.append(total())
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    keys.append(total())
+    assert len(set(keys)) == 3
+
+
 def test_a_key_depends_on_what_a_parameter_names(total: Total, tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
