@@ -12,6 +12,14 @@ from leakscape.errors import ContractError
 
 EXECUTOR_INPUT = "executor_input"
 _UNSET = ("", None)
+_WIDTH = 100
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """The same layout on every terminal, so that the documentation can show it."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_WIDTH, max_help_position=28)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -27,7 +35,7 @@ def parser(contract_spec: Spec) -> argparse.ArgumentParser:
         prog=f"leakscape {contract_spec.name}",
         description=contract_spec.summary,
         epilog=f"example:\n  {example(contract_spec)}",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     for title, fields in (

@@ -235,3 +235,18 @@ def test_it_runs_outside_the_main_thread(run_toy: Run) -> None:
     thread.start()
     thread.join()
     assert [step.state for step in found[0].steps] == [State.DONE] * 4
+
+
+def test_real_components_run_by_the_program_itself(tmp_path: Path) -> None:
+    from kfp import dsl
+
+    contract = components.contracts()["synthea-gen"]
+
+    @dsl.pipeline(name="real")
+    def pipeline() -> None:
+        kfp_component(contract, image=IMAGE)(train_count=3, held_out_count=2, exemplar_count=1)
+
+    outcome = run(pipeline, out=tmp_path / "out", store=tmp_path / "store")
+    assert outcome.exit_code == 0
+    rows = (outcome.artifact("synthea-gen", "train") / "records.jsonl").read_text(encoding="utf-8")
+    assert rows.count("\n") == 3
