@@ -91,3 +91,11 @@ def test_the_main_comparison_has_the_paper_s_sizes(tmp_path: Path):
     assert {step.parameters["learning_rate"] for step in trainers} == {2e-4}
     # Both models share the population, the canaries and every changed corpus.
     assert all(len(step.targets) == 2 for step in graph.steps if step.component in {"scrub", "vllm-rewrite"})
+
+
+def test_the_plan_on_synthea_s_files_is_the_laptop_s_but_for_its_people():
+    laptop, files = (read(PLANS / f"{name}.yaml").data for name in ("laptop", "synthea-csv"))
+    own = {"name", "description", "population"}
+    assert {key: value for key, value in files.items() if key not in own} == {
+        key: value for key, value in laptop.items() if key not in own
+    }
