@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _SECONDS_BETWEEN_LINES = 30.0
+_SECONDS_WIDTH = 8
 _ROWS_AROUND = 6  # lines of the terminal that the table leaves free
 _MARKS = {
     State.WAITING: ("·", "dim"),
@@ -102,14 +103,15 @@ def view(steps: Sequence[Step]) -> Iterator[View]:
 
 def table(steps: Sequence[Step]) -> "Table":
     """Mark, title, seconds and what the step does or last said."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
-    made = Table.grid(padding=(0, 2))
-    made.add_column(no_wrap=True)
-    made.add_column(no_wrap=True)
-    made.add_column(justify="right", no_wrap=True)
-    made.add_column(no_wrap=True, overflow="ellipsis")
+    made = Table.grid(padding=(0, 2), expand=True)
+    made.add_column(no_wrap=True, min_width=1)
+    made.add_column(no_wrap=True, min_width=max((cell_len(step.title) for step in steps), default=0))
+    made.add_column(justify="right", no_wrap=True, min_width=_SECONDS_WIDTH)
+    made.add_column(no_wrap=True, overflow="ellipsis", ratio=1)  # what is left of the line
     for step in steps:
         mark, style = _MARKS[step.state]
         said = step.last_lines(1) if step.state is State.RUNNING else []

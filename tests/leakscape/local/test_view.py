@@ -14,8 +14,8 @@ def make(number: int, state: State, tmp_path: Path) -> Step:
     return step
 
 
-def drawn(renderable: object, height: int = 24) -> str:
-    console = Console(file=io.StringIO(), width=100, height=height, force_terminal=False)
+def drawn(renderable: object, height: int = 24, width: int = 100) -> str:
+    console = Console(file=io.StringIO(), width=width, height=height, force_terminal=False)
     console.print(renderable)
     return console.file.getvalue()  # type: ignore[attr-defined]
 
@@ -31,6 +31,14 @@ def test_the_table_shows_state_title_seconds_and_words(tmp_path: Path) -> None:
     assert lines[2] == "✓ tiny · [b] 2 2.0 s Add up."
     assert lines[3] == "↺ tiny · [b] 3 reused (its making took 2.0 s)"
     assert lines[4] == "✗ tiny · [b] 4 2.0 s failed with exit code 75 after 2.0 s"
+
+
+def test_a_narrow_terminal_cuts_the_words_first(tmp_path: Path) -> None:
+    step = make(1, State.DONE, tmp_path)
+    step.what = "Add up a great many numbers, one after another."
+    line = drawn(views.table([step]), width=50).rstrip("\n")
+    assert line.startswith("✓  tiny · [b] 1     2.0 s  Add up a ")
+    assert line.rstrip().endswith("…")
 
 
 def test_a_long_plan_is_shown_around_the_step_that_runs(tmp_path: Path) -> None:
