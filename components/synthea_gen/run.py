@@ -34,9 +34,6 @@ def run(contract: SyntheaGen) -> None:
             folder = stack.enter_context(artifacts.create(getattr(contract, name), schema=POPULATION, provenance=made))
             count = folder.write_rows("records.jsonl", guard.watch(name, getattr(drawn, name)))
             say(f"{name}: {count} records")
-        for name, count in drawn.details.get("counts", {}).items():
-            if count:
-                say(f"{contract.source}: {name.replace('_', ' ')}: {count}")
 
 
 def draw(contract: SyntheaGen, scratch: Path) -> populations.Populations:

@@ -167,6 +167,10 @@ def living(sizes: Sizes) -> int:
 
 
 def _sides(reading: Reading, sizes: Sizes, *, seed: int) -> tuple[split.Split, dict[str, Any]]:
+    # Said before the split, so that whoever reads that too few people are usable sees what became of the others.
+    for name, count in sorted(reading.counts.items()):
+        if count:
+            say(f"synthea: {name.replace('_', ' ')}: {count}")
     sides = split.split(
         reading.people,
         train_count=sizes.train,
