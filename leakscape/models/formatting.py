@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from leakscape.errors import InputError
 
@@ -79,6 +79,27 @@ def probe_text(loaded: Formatted, prefix: str, target: str, *, question: bool = 
     head, _ = _frame(loaded.tokenizer, prefix.rstrip() if question else RECORD_REQUEST)
     before = head if question else head + prefix
     return FormattedText(before + target, len(before), len(before) + len(target))
+
+
+def generation_prompt(tokenizer: PreTrainedTokenizerBase, user: str, *, effort: str = "") -> str:
+    """What a model reads before it answers `user`: its chat template with the date frozen, or the text as it is.
+
+    Args:
+        tokenizer: brings the chat template, if there is one.
+        user: the request.
+        effort: reasoning effort, for templates that take one.
+    """
+    if not tokenizer.chat_template:
+        return user
+    extra: dict[str, Any] = {"reasoning_effort": effort} if effort else {}
+    rendered = tokenizer.apply_chat_template(
+        [{"role": "user", "content": user}],
+        chat_template=_frozen_clock() + tokenizer.get_chat_template(),
+        tokenize=False,
+        add_generation_prompt=True,
+        **extra,
+    )
+    return str(rendered)
 
 
 def _frame(tokenizer: PreTrainedTokenizerBase, user: str) -> tuple[str, str]:

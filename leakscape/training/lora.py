@@ -51,6 +51,7 @@ def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PreTrainedModel:
     """
     import torch
     from peft import LoraConfig, get_peft_model
+    from transformers.pytorch_utils import Conv1D
 
     every = settings.target_modules == ALL_LINEAR
     names = [name.strip() for name in settings.target_modules.split(",") if name.strip()]
@@ -64,6 +65,7 @@ def add_lora(model: PreTrainedModel, settings: LoraSettings) -> PreTrainedModel:
         lora_dropout=settings.dropout,
         target_modules=ALL_LINEAR if every else names,
         target_parameters=list(experts) or None,
+        fan_in_fan_out=any(isinstance(module, Conv1D) for module in model.modules()),
     )
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)

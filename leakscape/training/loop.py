@@ -1,0 +1,195 @@
+"""The training loop: AdamW at a constant rate over a fixed order of examples.
+
+On the CPU two runs of the same settings give the same bytes, and so does a run that was killed and resumed: every
+step draws its randomness (dropout) from its own seed, and nothing else is random.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leakscape.errors import InputError
+from leakscape.progress import track
+from leakscape.training.dataset import collate, fixed_order
+from leakscape.training.log import Step
+from leakscape.training.lora import check_moved, snapshot, trainable
+from leakscape.training.objective import batch_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    import torch
+
+    from leakscape.training.checkpoint import Checkpoints
+    from leakscape.training.dataset import Example
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoopSettings:
+    """Paper 000's settings are the defaults.
+
+    Args:
+        learning_rate: constant.
+        batch_size: examples that pass through the model together.
+        accumulation: such batches a step; the effective batch is their product.
+        epochs: passes over the examples.
+        max_gradient_norm: gradients are clipped to this norm; 0 for no clipping.
+        seed: of the order and of dropout.
+    """
+
+    learning_rate: float = 2e-4
+    batch_size: int = 4
+    accumulation: int = 1
+    epochs: int = 2
+    max_gradient_norm: float = 1.0
+    seed: int = 0
+
+    @property
+    def effective_batch(self) -> int:
+        """Examples a step."""
+        return self.batch_size * self.accumulation
+
+
+def _ignore(_step: Step) -> None:
+    """The default listener."""
+
+
+def train(
+    model: torch.nn.Module,
+    examples: Sequence[Example],
+    settings: LoopSettings,
+    *,
+    pad_id: int,
+    checkpoints: Checkpoints | None = None,
+    on_step: Callable[[Step], None] = _ignore,
+) -> list[Step]:
+    """Train what is trainable of a model, in place.
+
+    Args:
+        model: on its device, its adapter on it.
+        examples: at least one.
+        settings: see there.
+        pad_id: fills shorter examples; masked by place.
+        checkpoints: save here and go on from the latest state found.
+        on_step: called after each step, once its checkpoint is written.
+
+    Returns:
+        Every step, those before a resumption included.
+
+    Raises:
+        InputError: the loss is no longer finite, or the checkpoints are of another run.
+        IntegrityError: the adapter did not move in its first step.
+    """
+    import torch
+
+    weights = list(trainable(model).values())
+    optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
+    steps = checkpoints.restore(model, optimizer) if checkpoints else []
+    before = snapshot(model) if not steps else {}
+    lots = _lots(len(examples), settings)
+    model.train()
+    with _deterministic(weights[0].device):
+        for epoch, lot in track(lots[len(steps) :], total=len(lots) - len(steps), what="training"):
+            number = len(steps) + 1
+            lot_examples = [examples[index] for index in lot]
+            with _own_randomness(settings.seed, number):
+                loss, targets = _backward(model, lot_examples, settings, pad_id)
+            norm = _update(optimizer, weights, settings) if targets else 0.0
+            if targets and before:
+                check_moved(model, before, optimizer)
+                before = {}
+            _check_finite(number, loss, norm)
+            step = Step(
+                step=number,
+                epoch=epoch,
+                loss=loss if targets else None,
+                tokens=targets,
+                learning_rate=settings.learning_rate,
+                gradient_norm=norm,
+            )
+            steps.append(step)
+            if checkpoints and (number % checkpoints.every == 0 or number == len(lots)):
+                checkpoints.save(model, optimizer, steps)
+            on_step(step)
+    model.train(mode=False)
+    return steps
+
+
+def enable_gradient_checkpointing(model: Any) -> None:  # noqa: ANN401  # a PEFT model
+    """Compute activations again in the backward pass, which saves most of their memory.
+
+    Not for Opacus: its hooks need the reentrant form.
+    """
+    model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    model.enable_input_require_grads()
+
+
+def _lots(count: int, settings: LoopSettings) -> list[tuple[int, list[int]]]:
+    """The epoch and the examples of each step; the last step of an epoch may be smaller."""
+    order = fixed_order(count, seed=settings.seed)
+    size = settings.effective_batch
+    return [
+        (epoch, order[start : start + size])
+        for epoch in range(1, settings.epochs + 1)
+        for start in range(0, count, size)
+    ]
+
+
+def _backward(
+    model: torch.nn.Module, examples: Sequence[Example], settings: LoopSettings, pad_id: int
+) -> tuple[float, int]:
+    """Add up the gradient of the effective batch's mean loss; returns that loss and the number of targets."""
+    targets = sum(example.targets for example in examples)
+    device = str(next(model.parameters()).device)
+    total = 0.0
+    for start in range(0, len(examples) if targets else 0, settings.batch_size):
+        batch = collate(examples[start : start + settings.batch_size], pad_id=pad_id, device=device)
+        labels = batch.pop("labels")
+        loss = batch_loss(model(**batch, use_cache=False).logits, labels, targets=targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        total += float(loss.detach())
+    return total, targets
+
+
+def _update(optimizer: torch.optim.Optimizer, weights: Sequence[torch.Tensor], settings: LoopSettings) -> float:
+    """One step of the optimizer; returns the gradient's norm before clipping."""
+    import torch
+
+    limit = settings.max_gradient_norm or math.inf
+    norm = float(torch.nn.utils.clip_grad_norm_(weights, limit))
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return norm
+
+
+def _check_finite(number: int, loss: float, norm: float) -> None:
+    if not (math.isfinite(loss) and math.isfinite(norm)):
+        raise InputError(f"Training diverged: the loss of step {number} is not finite; lower --learning-rate.")
+
+
+@contextlib.contextmanager
+def _own_randomness(seed: int, number: int) -> Iterator[None]:
+    """Seed a step by its number, so that a resumed run draws what the uninterrupted one drew."""
+    import torch
+
+    digest = hashlib.sha256(f"leakscape/step/{seed}/{number}".encode()).digest()
+    with torch.random.fork_rng():
+        torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
+        yield
+
+
+@contextlib.contextmanager
+def _deterministic(device: torch.device) -> Iterator[None]:
+    """Refuse operations without a deterministic form, on the CPU; CUDA's would need its environment set before."""
+    import torch
+
+    was = torch.are_deterministic_algorithms_enabled()
+    torch.use_deterministic_algorithms(was or device.type == "cpu")
+    try:
+        yield
+    finally:
+        torch.use_deterministic_algorithms(was)
