@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator, Sequence
 
 from leakscape.errors import InputError, RecordError
+from leakscape.records import vocabulary
 from leakscape.records.record import Record, parse
 from leakscape.rewriting.backend import Answer, Request
 from leakscape.rewriting.rarity import Rarity
@@ -28,6 +29,7 @@ _IDENTITIES = (
 )
 _PROBLEMS = ("Under care for {problems}.", "The problem list holds {problems}.", "Known conditions are {problems}.")
 _NO_PROBLEMS = ("No active problem is on file.", "The problem list is empty.", "There are no known conditions.")
+_NO_MEDICATIONS = ("No medication is taken.", "Nothing is prescribed at present.", "There are no drugs in use.")
 _MEDICATIONS = (
     "The patient takes {medications}",
     "Prescribed at present: {medications}",
@@ -80,7 +82,8 @@ def retell(record: Record, draw: random.Random) -> str:
         "problems": "; ".join(record.problems),
         "medications": "; ".join(record.medications),
     }
-    sentences = (_OPENINGS, _IDENTITIES, _PROBLEMS if record.problems else _NO_PROBLEMS, _MEDICATIONS)
+    problems = _PROBLEMS if record.problems else _NO_PROBLEMS
+    sentences = (_OPENINGS, _IDENTITIES, problems, _MEDICATIONS if record.medications else _NO_MEDICATIONS)
     return " ".join(draw.choice(choices).format_map(values) for choices in sentences)
 
 
@@ -88,25 +91,23 @@ def private(record: Record, rarity: Rarity, draw: random.Random) -> Record:
     """A fictional person with the common clinical facts of this one.
 
     A rare value is replaced by a common one that the record does not hold yet, drawn by how many people carry it;
-    where there is none, the value is left out, but the last medication always stays a medication.
+    where there is none, the value is left out.
     """
-    from leakscape.records import builtin
-
     born = dt.date(draw.randint(1930, 2015), draw.randint(1, 12), draw.randint(1, 28))
-    given = draw.choice(builtin.given_names(record.sex if record.sex in ("male", "female") else "female"))
+    given = draw.choice(vocabulary.given_names(record.sex if record.sex in ("male", "female") else "female")).name
     area, group, serial = draw.randint(900, 999), draw.randint(1, 99), draw.randint(1, 9999)
     return Record(
         id=record.id,
-        name=f"{given} {draw.choice(builtin.surnames())}",
+        name=f"{given} {draw.choice(vocabulary.surnames()).name}",
         sex=record.sex,
         birth_date=born.isoformat(),
         ssn=f"{area}-{group:02d}-{serial:04d}",
-        street=f"{draw.randint(1, 999)} {draw.choice(builtin.surnames())} Street",
+        street=f"{draw.randint(1, 999)} {draw.choice(vocabulary.streets()).name} Street",
         city="",
         state=record.state,
         zip="",
         problems=_without_rare("problems", record.problems, rarity, draw),
-        medications=_without_rare("medications", record.medications, rarity, draw) or record.medications[:1],
+        medications=_without_rare("medications", record.medications, rarity, draw),
     )
 
 

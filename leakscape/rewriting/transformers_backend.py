@@ -6,8 +6,9 @@ does not depend on its company.
 
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from leakscape.models.formatting import generation_prompt
 from leakscape.rewriting.backend import Answer, Finish, Request, final_text
 
 if TYPE_CHECKING:
@@ -53,13 +54,14 @@ class TransformersBackend:
         import torch
 
         started = time.monotonic()
-        tokenizer, model = self._loaded.tokenizer, self._loaded.model
+        tokenizer: Any = self._loaded.tokenizer
+        model: Any = self._loaded.model
         encoded = tokenizer(
-            [self._render(request.prompt) for request in batch],
+            [generation_prompt(tokenizer, request.prompt, effort=self._effort) for request in batch],
             return_tensors="pt",
             padding=True,
             padding_side="left",
-            add_special_tokens=not self._templated,
+            add_special_tokens=not tokenizer.chat_template,
         ).to(model.device)
         sampling = {"temperature": self._temperature, "top_k": 0} if self._temperature > 0 else {}
         with torch.random.fork_rng(), torch.inference_mode():
@@ -84,27 +86,15 @@ class TransformersBackend:
         kept = ids if length is None else ids[:length]
         return Answer(
             id=request.id,
-            text=final_text(self._loaded.tokenizer.decode(kept, skip_special_tokens=False)),
+            text=final_text(str(self._loaded.tokenizer.decode(kept, skip_special_tokens=False))),
             finish=finish,
             tokens_in=int(mask.sum()),
             tokens_out=len(kept),
             seconds=seconds,
         )
 
-    @property
-    def _templated(self) -> bool:
-        return bool(self._loaded.tokenizer.chat_template)
-
-    def _render(self, prompt: str) -> str:
-        if not self._templated:
-            return prompt
-        extra = {"reasoning_effort": self._effort} if self._effort else {}
-        rendered: str = self._loaded.tokenizer.apply_chat_template(
-            [{"role": "user", "content": prompt}], tokenize=False, add_generation_prompt=True, **extra
-        )
-        return rendered
-
     def _end_ids(self) -> set[int]:
-        configured = self._loaded.model.generation_config.eos_token_id
+        model: Any = self._loaded.model
+        configured = model.generation_config.eos_token_id
         ends = configured if isinstance(configured, list) else [configured]
         return {token for token in (*ends, self._loaded.tokenizer.eos_token_id) if token is not None}
