@@ -5,7 +5,7 @@ ruin the text, so a bare number of five digits is no ZIP, and a capitalised word
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from leakscape.deidentification.detector import Found
@@ -19,6 +19,11 @@ _MONTH_NUMBER, _DAY = "(?:0?[1-9]|1[0-2])", r"(?:0?[1-9]|[12]\d|3[01])"
 _STATE = (
     "(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|P[AR]|RI|S[CD]|T[NX]|UT|V[AT]|"
     "W[AIVY])"
+)
+_WAY = (
+    "(?:Alley|Avenue|Boulevard|Bridge|Bypass|Byway|Center|Circle|Common|Court|Crossing|Drive|Esplanade|Gate|Glen|Green|"
+    "Grove|Heights|Highway|Hill|Lane|Loop|Manor|Mews|Parade|Park|Parkway|Path|Pathway|Place|Plaza|Promenade|Road|Row|"
+    "Run|Spur|Square|Station|Street|Terrace|Trail|Turnpike|View|Village|Walk|Way|Ave|Blvd|Dr|Ln|Rd|St)"
 )
 _START, _END = r"(?<![\w-])", r"(?![\w-])"  # neither inside a word nor inside a longer hyphenated number
 
@@ -41,6 +46,10 @@ SHAPES = (
     # ZIP+4 by itself; five digits only behind a state's code (`MA 01970`, but not `ML 50000`).
     ("ZIP", rf"{_START}(?P<value>\d{{5}}-\d{{4}}){_END}"),
     ("ZIP", rf"\b{_STATE},? (?P<value>\d{{5}}){_END}"),
+    # Five digits behind the word.
+    ("ZIP", rf"\bZIP(?: code)?:? (?P<value>\d{{5}}){_END}"),
+    # House number, one to four capitalised words, a kind of way, and perhaps a flat.
+    ("STREET", rf"{_START}(?P<value>\d{{1,5}} (?:[A-Z][\w'.]* ){{1,4}}{_WAY}\b(?: (?:Apt|Unit|Suite) \w+)?)"),
 )
 
 
@@ -52,30 +61,45 @@ class Rule:
     pattern: re.Pattern[str]
 
 
-def rules() -> tuple[Rule, ...]:
-    """The record's lines first, then the shapes."""
-    # To the end of the line; a carriage return is no part of the value.
-    lines = [(label, rf"^{LABELS[field]}: *(?P<value>[^\r\n]+)") for field, label in LINES.items()]
-    return tuple(Rule(label, re.compile(pattern, re.MULTILINE)) for label, pattern in (*lines, *SHAPES))
+def line_rules() -> tuple[Rule, ...]:
+    """The record's own lines: everything to the end of the line; a carriage return is no part of the value."""
+    patterns = [(label, rf"^{LABELS[field]}: *(?P<value>[^\r\n]+)") for field, label in LINES.items()]
+    return _rules(patterns)
+
+
+def shape_rules() -> tuple[Rule, ...]:
+    """Identifiers that their shape gives away wherever they stand."""
+    return _rules(SHAPES)
 
 
 class RuleDetector:
-    """Finds identifiers by `rules()`; what a record's line names is also found wherever else the text repeats it."""
+    """Finds identifiers by patterns; what a record's line names is also found wherever else the text repeats it.
 
-    def __init__(self) -> None:
-        self._rules = rules()
-        self._lines = len(LINES)
+    Args:
+        lines: rules whose values are looked for in the whole text.
+        shapes: rules that stand for themselves.
+    """
+
+    def __init__(self, lines: Sequence[Rule] | None = None, shapes: Sequence[Rule] | None = None) -> None:
+        self._lines = line_rules() if lines is None else lines
+        self._shapes = shape_rules() if shapes is None else shapes
 
     def detect(self, texts: Sequence[str]) -> list[list[Found]]:
         """Look at each text on its own; see `Detector`."""
         return [list(self._find(text)) for text in texts]
 
     def _find(self, text: str) -> Iterator[Found]:
-        for number, rule in enumerate(self._rules):
+        for rule in self._lines:
             for match in rule.pattern.finditer(text):
                 yield Found(match.start("value"), match.end("value"), rule.label)
-                if number < self._lines:
-                    yield from _repeats(text, match["value"].strip(), rule.label)
+                yield from _repeats(text, match["value"].strip(), rule.label)
+        for rule in self._shapes:
+            for match in rule.pattern.finditer(text):
+                yield Found(match.start("value"), match.end("value"), rule.label)
+
+
+def _rules(patterns: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
+    return tuple(Rule(label, re.compile(pattern, re.MULTILINE)) for label, pattern in patterns)
 
 
 def _repeats(text: str, value: str, label: str) -> Iterator[Found]:
