@@ -32,6 +32,7 @@ lint: venv  ## ruff, mypy --strict, import-linter, generated files up to date
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/readmes.py --check
 
 format: venv  ## let ruff format and fix what it can
 	$(BIN)/ruff check --fix .

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001, T201 - a script that prints, not a package
 """Records a second and peak memory of generator, rendering and parser: `python benchmarks/records.py [COUNT]`."""
 
 import datetime as dt

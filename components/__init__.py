@@ -9,10 +9,16 @@ from leakscape.contract import spec
 
 
 def contracts() -> dict[str, type[Any]]:
-    """Every component's contract by the component's name, in alphabetical order."""
+    """Every component's contract by the component's name, in alphabetical order.
+
+    Raises:
+        TypeError: a component's contract module names no CONTRACT.
+    """
     modules = [importlib.import_module(f"{__name__}.{found.name}.contract") for found in pkgutil.iter_modules(__path__)]
-    classes = [module.CONTRACT for module in modules]
-    return dict(sorted((spec(contract).name, contract) for contract in classes))
+    for module in modules:
+        if not hasattr(module, "CONTRACT"):
+            raise TypeError(f"{module.__name__} must name its contract: CONTRACT = TheClass")
+    return dict(sorted((spec(module.CONTRACT).name, module.CONTRACT) for module in modules))
 
 
 def load_run(name: str) -> Callable[[Any], None]:
