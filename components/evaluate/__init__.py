@@ -1,0 +1,1 @@
+"""Measures what a model, with or without adapters, makes of secrets and of unseen records."""

@@ -1,0 +1,67 @@
+"""What evaluate takes and gives."""
+
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated
+
+from leakscape.contract import In, Out, Param, component
+
+
+@component(name="evaluate", image="evaluate")
+class Evaluate:
+    """Score what a model makes of the canaries' secrets and of unseen records.
+
+    Every score is kept, one row for each canary and record; means, intervals and ranks are made from them later. The
+    untouched base model is measured by giving no adapter.
+    """
+
+    canaries: Annotated[Path, In("canaries", "Canaries to probe, with the names that were left unplanted.")]
+    held_out: Annotated[Path, In("population", "Records that the model was never trained on.")]
+    adapters: Annotated[
+        tuple[Path, ...],
+        In("adapter", "Adapters to apply, the first one first; none for the untouched model.", many=True),
+    ]
+    target: Annotated[str, Param("Name of the target model in reports.", required=True)]
+    condition: Annotated[str, Param("Name of the condition in reports.", required=True)]
+    model: Annotated[
+        str,
+        Param("Base model: a Hugging Face id, a folder, or leakscape/tiny, which ships with leakscape.", required=True),
+    ] = "leakscape/tiny"
+    revision: Annotated[str, Param("Branch, tag or commit of a Hugging Face id; empty for its default branch.")] = ""
+    dtype: Annotated[
+        str,
+        Param(
+            "Precision of the weights; auto takes bfloat16 where the device computes in it and float32 elsewhere.",
+            choices=("auto", "float32", "bfloat16"),
+        ),
+    ] = "auto"
+    device: Annotated[str, Param("Device to run on; auto takes the first GPU, or else the CPU.")] = "auto"
+    probes: Annotated[
+        list[str],
+        Param("What to measure: any of verbatim, semantic, held_out, medication, exposure and unplanted."),
+    ] = field(default_factory=lambda: ["verbatim", "semantic", "held_out", "medication", "exposure", "unplanted"])
+    alternatives: Annotated[
+        int,
+        Param(
+            "How many unplanted names each secret is ranked among for exposure: -1 for all there are, 0 to leave "
+            "exposure out.",
+            low=-1,
+        ),
+    ] = -1
+    unplanted: Annotated[
+        int,
+        Param(
+            "How many unplanted names are scored after each canary's record, to read the secrets' perplexity by.", low=1
+        ),
+    ] = 4
+    held_out_limit: Annotated[int, Param("How many held-out records to score, from the first; 0 for all.", low=0)] = 0
+    batch_size: Annotated[int, Param("Texts in one forward pass; lower it if memory runs out.", low=1)] = 16
+    candidate_batch_size: Annotated[
+        int, Param("Names in one forward pass when secrets are ranked; lower it if memory runs out.", low=1)
+    ] = 128
+    trust_remote_code: Annotated[bool, Param("Run code that the model's repository brings.")] = False
+    seed: Annotated[int, Param("Draws the unplanted names that are scored after each canary's record.")] = 0
+    measurements: Annotated[Path, Out("measurements", "Raw scores, one row for each canary and record.")]
+
+
+CONTRACT = Evaluate
