@@ -92,17 +92,17 @@ def train(
     before = snapshot(model) if not steps else {}
     lots = _lots(len(examples), settings)
     model.train()
-    with _deterministic(weights[0].device):
+    with deterministic(weights[0].device):
         for epoch, lot in track(lots[len(steps) :], total=len(lots) - len(steps), what="training"):
             number = len(steps) + 1
             lot_examples = [examples[index] for index in lot]
-            with _own_randomness(settings.seed, number):
+            with own_randomness(settings.seed, number):
                 loss, targets = _backward(model, lot_examples, settings, pad_id)
             norm = _update(optimizer, weights, settings) if targets else 0.0
             if targets and before:
                 check_moved(model, before, optimizer)
                 before = {}
-            _check_finite(number, loss, norm)
+            check_finite(number, loss, norm)
             step = Step(
                 step=number,
                 epoch=epoch,
@@ -119,12 +119,14 @@ def train(
     return steps
 
 
-def enable_gradient_checkpointing(model: Any) -> None:  # noqa: ANN401  # a PEFT model
+def enable_gradient_checkpointing(model: Any, *, reentrant: bool = False) -> None:  # noqa: ANN401  # a PEFT model
     """Compute activations again in the backward pass, which saves most of their memory.
 
-    Not for Opacus: its hooks need the reentrant form.
+    Args:
+        model: a PEFT model.
+        reentrant: the form that the hooks of Opacus need; the other one gives them no gradient of a record.
     """
-    model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": False})
+    model.activation_checkpointing_enable(activation_checkpointing_kwargs={"use_reentrant": reentrant})
     model.enable_input_require_grads()
 
 
@@ -142,7 +144,11 @@ def _lots(count: int, settings: LoopSettings) -> list[tuple[int, list[int]]]:
 def _backward(
     model: torch.nn.Module, examples: Sequence[Example], settings: LoopSettings, pad_id: int
 ) -> tuple[float, int]:
-    """Add up the gradient of the effective batch's mean loss; returns that loss and the number of targets."""
+    """Add up the gradient of the effective batch's mean loss; returns that loss and the number of targets.
+
+    Examples of like length pass together: their order within a step changes nothing but the padding.
+    """
+    examples = sorted(examples, key=lambda example: len(example.ids))
     targets = sum(example.targets for example in examples)
     device = str(next(model.parameters()).device)
     total = 0.0
@@ -166,14 +172,19 @@ def _update(optimizer: torch.optim.Optimizer, weights: Sequence[torch.Tensor], s
     return norm
 
 
-def _check_finite(number: int, loss: float, norm: float) -> None:
+def check_finite(number: int, loss: float, norm: float) -> None:
+    """Stop a run that has diverged.
+
+    Raises:
+        InputError: the loss or the norm of step `number` is not finite.
+    """
     if not (math.isfinite(loss) and math.isfinite(norm)):
         raise InputError(f"Training diverged: the loss of step {number} is not finite; lower --learning-rate.")
 
 
 @contextlib.contextmanager
-def _own_randomness(seed: int, number: int) -> Iterator[None]:
-    """Seed a step by its number, so that a resumed run draws what the uninterrupted one drew."""
+def own_randomness(seed: int, number: int) -> Iterator[None]:
+    """Seed a step's dropout by its number, so that a resumed run draws what the uninterrupted one drew."""
     import torch
 
     digest = hashlib.sha256(f"leakscape/step/{seed}/{number}".encode()).digest()
@@ -183,13 +194,17 @@ def _own_randomness(seed: int, number: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _deterministic(device: torch.device) -> Iterator[None]:
+def deterministic(device: torch.device) -> Iterator[None]:
     """Refuse operations without a deterministic form, on the CPU; CUDA's would need its environment set before."""
     import torch
+    from torch.utils import deterministic as memory
 
     was = torch.are_deterministic_algorithms_enabled()
+    filled = memory.fill_uninitialized_memory
     torch.use_deterministic_algorithms(was or device.type == "cpu")
+    memory.fill_uninitialized_memory = False  # a help for debugging that costs a tenth of the time
     try:
         yield
     finally:
         torch.use_deterministic_algorithms(was)
+        memory.fill_uninitialized_memory = filled
