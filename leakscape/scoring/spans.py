@@ -81,7 +81,7 @@ def locate(tokens: Tokens, start: int, end: int) -> tuple[int, int, bool] | str:
     """
     if start == end:
         return EMPTY
-    spans = untrimmed(tokens.offsets)
+    spans = untrimmed(tokens.offsets, end)
     inside = [index for index, (left, right) in enumerate(spans) if left < end and right > start]
     if not inside:
         return DROPPED
@@ -91,15 +91,21 @@ def locate(tokens: Tokens, start: int, end: int) -> tuple[int, int, bool] | str:
     return first, last + 1, spans[first][0] < start
 
 
-def untrimmed(offsets: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """Give every character between two tokens to the later one.
+def untrimmed(offsets: tuple[tuple[int, int], ...], length: int) -> tuple[tuple[int, int], ...]:
+    """Give every character that no token claims to the token it stands in.
 
-    GPT-2's tokenizer leaves the space that opens a token out of its offsets; a target that begins with that space
-    must still find the token.
+    GPT-2's tokenizer leaves the space that opens a token out of its offsets, and of a token that is nothing but space
+    it leaves an empty span; a target that begins with that space must still find the token.
+
+    Args:
+        offsets: for each token `[start, end)`, in code points.
+        length: where the text ends.
     """
     spans: list[tuple[int, int]] = []
     covered = 0
-    for left, right in offsets:
-        spans.append((min(left, covered), right))
-        covered = max(covered, right)
+    following = [left for left, _ in offsets[1:]] + [length]
+    for (left, right), after in zip(offsets, following, strict=True):
+        last = max(right, after) if left == right else right
+        spans.append((min(left, covered), last))
+        covered = max(covered, last)
     return tuple(spans)
