@@ -274,7 +274,10 @@ def _artifacts(paths: Sequence[Path]) -> list[Path]:
 
     found = []
     for path in paths:
-        inside = [path] if (path / MANIFEST).is_file() else sorted(file.parent for file in path.rglob(MANIFEST))
+        below = sorted(file.parent.relative_to(path) for file in path.rglob(MANIFEST))
+        # The store of finished steps is hidden: it holds the same artifacts once more.
+        shown = [path / part for part in below if not any(name.startswith(".") for name in part.parts)]
+        inside = [path] if (path / MANIFEST).is_file() else shown
         if not inside:
             raise InputError(f"{path} is no artifact and holds none: there is no {MANIFEST} in it.")
         found.extend(inside)

@@ -195,7 +195,12 @@ def _stated(plan: Plan, found: Spec) -> Parameters:
         "targets": [
             {"name": target.label, "model": target.model, "revision": target.revision} for target in plan.targets
         ],
-        "conditions": [{"name": condition.name, "summary": condition.summary} for condition in plan.conditions],
+        "conditions": [
+            # The targets only where they are not all: a condition is not missing where it was never meant to run.
+            {"name": condition.name, "summary": condition.summary}
+            | ({"targets": condition.targets} if condition.targets else {})
+            for condition in plan.conditions
+        ],
     }
     rules = [rule.model_dump(exclude_none=True) for rule in plan.gate]
     return known_by(found, {"plan": stated, "gate": rules})

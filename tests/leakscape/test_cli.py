@@ -105,8 +105,10 @@ def artifact(path: Path) -> Path:
 
 def test_verify_shows_what_is_intact_and_how_it_was_made(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = artifact(tmp_path / "deep" / "corpus")
+    artifact(tmp_path / ".store" / "corpus")
     assert cli.main(["verify", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
+    assert shown.count("intact") == 1
     assert f"{path}: intact" in shown
     assert "leakscape/corpus/1" in shown
     assert '{"detector": "rules"}' in shown

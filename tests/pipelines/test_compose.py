@@ -143,6 +143,8 @@ def test_a_condition_may_keep_to_some_targets():
     text = TWO_TARGETS.replace("  - name: dp\n", "  - name: dp\n    targets: [tiny]\n")
     assert "tiny · dp · evaluate" in titles(graph(text))
     assert "big · dp · evaluate" not in titles(graph(text))
+    stated = by_title(graph(text))["landscape"].parameters["plan"]["conditions"]
+    assert [row.get("targets") for row in stated] == [None, None, None, ["tiny"]]
 
 
 def test_the_same_component_twice_in_a_chain_is_numbered():
