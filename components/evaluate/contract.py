@@ -25,17 +25,17 @@ class Evaluate:
     condition: Annotated[str, Param("Name of the condition in reports.", required=True)]
     model: Annotated[
         str,
-        Param("Base model: a Hugging Face id, a folder, or leakscape/tiny, which ships with leakscape.", required=True),
-    ] = "leakscape/tiny"
+        Param("The base model: a Hugging Face id, a local folder, or leakscape/tiny, which ships.", required=True),
+    ]
     revision: Annotated[str, Param("Branch, tag or commit of a Hugging Face id; empty for its default branch.")] = ""
-    dtype: Annotated[
+    precision: Annotated[
         str,
         Param(
             "Precision of the weights; auto takes bfloat16 where the device computes in it and float32 elsewhere.",
             choices=("auto", "float32", "bfloat16"),
         ),
     ] = "auto"
-    device: Annotated[str, Param("Device to run on; auto takes the first GPU, or else the CPU.")] = "auto"
+    device: Annotated[str, Param("Where to run: auto, cpu, cuda or cuda:1.")] = "auto"
     probes: Annotated[
         list[str],
         Param("What to measure: any of verbatim, semantic, held_out, medication, exposure and unplanted."),
