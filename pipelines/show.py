@@ -88,10 +88,11 @@ def _totals(graph: Graph) -> str:
 
 
 def _instances(graph: Graph) -> str:
-    """How many records train, from the parameters of population and canaries; '' if their groups are drawn by lot."""
+    """How many records train, from the parameters of population and canaries; '' if that hangs on the data or on a draw."""
     population, canaries = graph.step(POPULATION).parameters, graph.step(CANARIES).parameters
     records, count, groups = population.get("train_count"), canaries.get("count"), canaries.get("multiplicities")
-    if not records or not count or not groups or count % len(groups):
+    by_lot = canaries.get("inclusion", "all") != "all" or not groups or count % len(groups)
+    if not records or not count or by_lot:
         return ""
     copies = count // len(groups) * sum(groups)
     return (
