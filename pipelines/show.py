@@ -88,7 +88,7 @@ def _totals(graph: Graph) -> str:
 
 
 def _instances(graph: Graph) -> str:
-    """How many records train, from the parameters of population and canaries; '' if that hangs on the data or on a draw."""
+    """How many records train, by population and canaries; '' if that hangs on the data or on a draw."""
     population, canaries = graph.step(POPULATION).parameters, graph.step(CANARIES).parameters
     records, count, groups = population.get("train_count"), canaries.get("count"), canaries.get("multiplicities")
     by_lot = canaries.get("inclusion", "all") != "all" or not groups or count % len(groups)
