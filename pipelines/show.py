@@ -90,9 +90,10 @@ def _totals(graph: Graph) -> str:
 def _instances(graph: Graph) -> str:
     """How many records train, by population and canaries; '' if that hangs on the data or on a draw."""
     population, canaries = graph.step(POPULATION).parameters, graph.step(CANARIES).parameters
-    records, count, groups = population.get("train_count"), canaries.get("count"), canaries.get("multiplicities")
-    by_lot = canaries.get("inclusion", "all") != "all" or not groups or count % len(groups)
-    if not records or not count or by_lot:
+    records: int = population.get("train_count", 0)
+    count: int = canaries.get("count", 0)
+    groups: list[int] = canaries.get("multiplicities", [])
+    if not (records and count and groups) or count % len(groups) or canaries.get("inclusion", "all") != "all":
         return ""
     copies = count // len(groups) * sum(groups)
     return (
