@@ -36,6 +36,11 @@ class Schedule:
     sample_rate: float
     steps: int
 
+    @property
+    def expected_lot(self) -> float:
+        """How many units a lot holds on average: what the clipped sum is divided by, whatever was drawn."""
+        return self.sample_rate * self.units
+
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:

@@ -1,0 +1,1 @@
+"""Fine-tunes a base model on a corpus with differential privacy."""

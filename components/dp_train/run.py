@@ -1,0 +1,149 @@
+"""Reads a corpus, trains an adapter with differential privacy, writes it and the privacy spent."""
+
+import hashlib
+import time
+from pathlib import Path
+from typing import Any, cast
+
+from components.dp_train.contract import DpTrain
+from leakscape import artifacts, schemas
+from leakscape.canaries.canary import Canary
+from leakscape.models.adapters import save_adapter
+from leakscape.models.load import LoadedModel, load_model
+from leakscape.progress import say
+from leakscape.provenance import provenance
+from leakscape.records.record import CorpusRecord
+from leakscape.training.accounting import Budget, Schedule, calibrate, schedule
+from leakscape.training.checkpoint import Checkpoints
+from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus
+from leakscape.training.dp import DpSettings, train_private
+from leakscape.training.dp_lots import UnitKind, units_of
+from leakscape.training.dp_statement import cautions, statement
+from leakscape.training.log import write_log
+from leakscape.training.loop import enable_gradient_checkpointing
+from leakscape.training.lora import EXPERT_PARAMETERS, LoraSettings, add_lora, trainable
+
+LIBRARIES = ("accelerate", "opacus", "peft", "safetensors", "tokenizers", "torch", "transformers")
+
+
+def run(contract: DpTrain) -> None:
+    """Train as the contract says.
+
+    Raises:
+        InputError: the model can't be loaded, the budget or lot makes no sense, a secret would be cut off, or
+            training diverged.
+        IntegrityError: the adapter did not train, or the steps taken are not those accounted.
+        TransientError: the model hub could not be reached.
+    """
+    loaded = load_model(
+        contract.model,
+        revision=contract.revision,
+        dtype=contract.precision,
+        device=contract.device,
+        trust_remote_code=contract.trust_remote_code,
+    )
+    dataset, kind = _read(contract, loaded), cast("UnitKind", contract.unit)
+    units = units_of(dataset.examples, kind)
+    plan = schedule(units=len(units), lot=contract.lot, epochs=contract.epochs)
+    budget = None if contract.control else calibrate(epsilon=contract.epsilon, delta=contract.delta, plan=plan)
+    doubts = cautions(plan, dataset.examples, unit=kind, budget=budget)
+    lora, settings = _settings(contract, budget)
+    model = add_lora(loaded.model, lora)
+    if contract.gradient_checkpointing:
+        enable_gradient_checkpointing(model, reentrant=True)
+    started = time.monotonic()
+    kept = _checkpoints(contract, (lora, settings, plan, kind), loaded, dataset)
+    done = train_private(model, units, settings, plan, pad_id=loaded.tokenizer.pad_token_id, checkpoints=kept)
+    seconds = time.monotonic() - started
+    privacy = statement(plan, unit=kind, lot=contract.lot, clip=contract.clip, budget=budget)
+    details = {"tokenizer_hash": loaded.tokenizer_hash, "privacy": privacy}
+    made = provenance(contract, libraries=LIBRARIES, details=details)
+    with artifacts.create(contract.adapter, schema=schemas.ADAPTER, provenance=made) as folder:
+        save_adapter(model, folder.path, base=contract.model)
+        folder.seconds["wall"] = seconds
+    with artifacts.create(contract.log, schema=schemas.TRAINING_LOG, provenance=made) as folder:
+        folder.details["adapter"] = artifacts.read_manifest(contract.adapter).digest
+        folder.seconds["wall"] = seconds
+        facts = {**_summary(contract, loaded, dataset), **_adapted(model), "privacy": privacy, "cautions": doubts}
+        write_log(folder, done.steps, {**facts, "lot_sizes": done.lots})
+    for line in doubts:
+        say(line)
+    say(_spent(plan, budget, kind))
+
+
+def _read(contract: DpTrain, loaded: LoadedModel) -> Dataset:
+    corpus = artifacts.load(contract.corpus, schema=schemas.CORPUS)
+    canaries = artifacts.load(contract.canaries, schema=schemas.CANARIES)
+    return tokenise_corpus(
+        loaded,
+        corpus.rows("records.jsonl", CorpusRecord),
+        max_tokens=contract.max_tokens,
+        canaries=canaries.rows("canaries.jsonl", Canary),
+    )
+
+
+def _settings(contract: DpTrain, budget: Budget | None) -> tuple[LoraSettings, DpSettings]:
+    lora = LoraSettings(
+        rank=contract.rank,
+        alpha=contract.alpha,
+        dropout=contract.dropout,
+        target_modules=contract.target_modules,
+        experts=False,
+        seed=contract.seed,
+    )
+    return lora, DpSettings(
+        sigma=budget.sigma if budget else 0.0,
+        clip=contract.clip,
+        learning_rate=contract.learning_rate,
+        micro_batch=contract.micro_batch,
+        seed=contract.seed,
+    )
+
+
+def _checkpoints(
+    contract: DpTrain, decided: tuple[object, ...], loaded: LoadedModel, dataset: Dataset
+) -> Checkpoints | None:
+    if not contract.checkpoint_dir:
+        return None
+    base = (contract.model, contract.revision, loaded.tokenizer_hash, loaded.dtype, loaded.device)
+    persons = [example.person for example in dataset.examples]
+    run_id = hashlib.sha256(repr((base, decided, fingerprint(dataset), persons)).encode()).hexdigest()
+    return Checkpoints(folder=Path(contract.checkpoint_dir), every=contract.checkpoint_every, run=run_id)
+
+
+def _adapted(model: Any) -> dict[str, Any]:  # noqa: ANN401  # a PEFT model
+    """Which modules carry the adapter, and which the objective without privacy would adapt besides."""
+    weights = trainable(model)
+    names = {name.partition(".lora_")[0].rpartition(".")[2] for name in weights}
+    return {
+        "adapted": sorted(names),
+        "left_out": list(EXPERT_PARAMETERS.get(model.config.model_type, ())),
+        "trainable_parameters": sum(weight.numel() for weight in weights.values()),
+    }
+
+
+def _summary(contract: DpTrain, loaded: LoadedModel, dataset: Dataset) -> dict[str, Any]:
+    return {
+        "model": loaded.name,
+        "objective": "dp-sgd",
+        "instances": len(dataset.examples),
+        "truncated": dataset.truncated,
+        "targets_an_epoch": dataset.targets,
+        "epochs": contract.epochs,
+        "world_size": 1,
+        "precision": loaded.dtype,
+        "device": loaded.device.partition(":")[0],
+        "deterministic": loaded.device == "cpu",
+        "chat": loaded.chat,
+        "frozen_date": loaded.frozen_date,
+        "tokenizer_hash": loaded.tokenizer_hash,
+    }
+
+
+def _spent(plan: Schedule, budget: Budget | None, unit: UnitKind) -> str:
+    if budget is None:
+        return f"{plan.steps} steps without noise: a control, which gives no privacy"
+    return (
+        f"{plan.steps} steps at sigma {budget.sigma:.3f}: epsilon {budget.epsilon:.2f} at delta {budget.delta:g} "
+        f"for a {unit}, by {budget.accountant.upper()}"
+    )
