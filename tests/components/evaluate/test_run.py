@@ -1,0 +1,232 @@
+"""The component from artifact to artifact, on toys of the real architectures."""
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+import toys
+
+from components.evaluate.contract import Evaluate
+from components.evaluate.run import run
+from leakscape import artifacts, schemas
+from leakscape.canaries.canary import Canary
+from leakscape.canaries.question import question
+from leakscape.errors import ArtifactError, ContractError, InputError, IntegrityError
+from leakscape.models.adapters import save_adapter
+from leakscape.models.load import load_model
+from leakscape.records.record import Record, render
+from leakscape.scoring.measurements import Measurements, read
+from leakscape.scoring.rows import PROBES
+
+SECRETS = ("Mabsartinib", "Cardolozan", "Tivoprilat")
+NAMES = [f"{head}{tail}" for head in ("Bex", "Dor", "Fen", "Gul", "Hib", "Jol") for tail in ("ovir", "azole", "pril")]
+
+
+def record(record_id: str, *medications: str) -> Record:
+    return Record(
+        id=record_id,
+        name=f"Zoë {record_id.replace('-', '')}",
+        sex="female",
+        birth_date="1956-03-12",
+        ssn="",
+        street="",
+        city="",
+        state="MA",
+        zip="",
+        problems=(),
+        medications=medications,
+    )
+
+
+def canary(number: int, multiplicity: int) -> Canary:
+    made = record(f"canary-{number:03d}", "Lisinopril 10 MG Oral Tablet", SECRETS[number - 1])
+    text, spans = render(made)
+    return Canary(
+        id=made.id,
+        multiplicity=multiplicity,
+        secret=made.medications[-1],
+        prefix=text[: spans[-1].start],
+        question=question(made),
+        donor="p-1",
+        record=made,
+    )
+
+
+CANARIES = (canary(1, 4), canary(2, 0), canary(3, 1))  # a coin left the second one out
+HELD_OUT = tuple(record(f"h-{number}", "Metformin") for number in range(1, 5))
+
+
+def save(path: Path, schema: str, **files: Iterable[object]) -> Path:
+    with artifacts.create(path, schema=schema, provenance=artifacts.Provenance()) as folder:
+        for name, rows in files.items():
+            folder.write_rows(f"{name}.jsonl", rows)
+    return path
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("models")
+    return {name: str(toys.save(name, folder / name)) for name in ("llama", "gpt_oss")}
+
+
+@pytest.fixture
+def contract(tmp_path: Path, models: dict[str, str]) -> Evaluate:
+    canaries = {"canaries": CANARIES, "alternatives": [{"name": name} for name in NAMES]}
+    return Evaluate(
+        canaries=save(tmp_path / "canaries", schemas.CANARIES, **canaries),
+        held_out=save(tmp_path / "held_out", schemas.POPULATION, records=HELD_OUT),
+        adapters=(),
+        target="toy",
+        condition="none",
+        model=models["llama"],
+        device="cpu",
+        unplanted=2,
+        measurements=tmp_path / "measurements",
+    )
+
+
+def measured(contract: Evaluate) -> Measurements:
+    run(contract)
+    return read(contract.measurements)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gpt_oss"])
+def test_every_id_is_scored_once_in_every_probe(contract: Evaluate, models: dict[str, str], architecture: str):
+    found = measured(dataclasses.replace(contract, model=models[architecture]))
+    ids = [canary.id for canary in CANARIES]
+    for probe in ("verbatim", "semantic", "exposure"):
+        assert [(row.id, row.multiplicity) for row in found.of(probe)] == list(zip(ids, (4, 0, 1), strict=True))
+    for probe in ("held_out", "medication"):
+        assert [(row.id, row.multiplicity) for row in found.of(probe)] == [(each.id, None) for each in HELD_OUT]
+    assert [row.id for row in found.of("unplanted")] == [f"{each}/unplanted-{n}" for each in ids for n in (1, 2)]
+    assert found.summary.chat == (architecture == "gpt_oss")
+    assert found.summary.model == architecture
+    assert found.summary.adapters == ()
+    assert found.summary.details["alternatives"] == len(NAMES)
+
+
+def test_probes_of_the_same_tokens_agree(contract: Evaluate):
+    found = measured(contract)
+    for verbatim, ranked in zip(found.of("verbatim"), found.of("exposure"), strict=True):
+        assert ranked.log_likelihood == pytest.approx(verbatim.log_likelihood, abs=1e-4)
+        assert (ranked.tokens, ranked.candidates) == (verbatim.tokens, len(NAMES) + 1)
+    for whole, last in zip(found.of("held_out"), found.of("medication"), strict=True):
+        assert whole.tokens > last.tokens
+        assert whole.log_likelihood < last.log_likelihood
+    # Untrained weights know nothing: a token costs about log(vocabulary).
+    assert -found.columns("held_out").token_log_likelihood.mean() == pytest.approx(math.log(toys.VOCABULARY), abs=1)
+
+
+def test_the_same_run_gives_the_same_bytes_and_batch_sizes_hardly_count(contract: Evaluate, tmp_path: Path):
+    first = measured(contract)
+    again = dataclasses.replace(contract, measurements=tmp_path / "again")
+    run(again)
+    digests = {artifacts.read_manifest(each.measurements).digest for each in (contract, again)}
+    assert len(digests) == 1
+    small = measured(
+        dataclasses.replace(contract, batch_size=1, candidate_batch_size=5, measurements=tmp_path / "small")
+    )
+    for row, other in zip(first.rows, small.rows, strict=True):
+        assert other.log_likelihood == pytest.approx(row.log_likelihood, abs=1e-4)
+        assert (other.probe, other.id, other.rank) == (row.probe, row.id, row.rank)
+
+
+def test_an_adapter_changes_scores_and_is_named_by_its_digest(contract: Evaluate, tmp_path: Path):
+    peft = pytest.importorskip("peft")
+    base = load_model(contract.model).model
+    config = peft.LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False, task_type="CAUSAL_LM")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(base), "is_gradient_checkpointing", False)  # peft asks by a deprecated name, with a warning
+        adapted = peft.get_peft_model(base, config)
+        with artifacts.create(
+            tmp_path / "adapter", schema=schemas.ADAPTER, provenance=artifacts.Provenance()
+        ) as folder:
+            save_adapter(adapted, folder.path, base="toy")
+        untouched = measured(dataclasses.replace(contract, probes=["verbatim"], measurements=tmp_path / "none"))
+        tuned = measured(dataclasses.replace(contract, probes=["verbatim"], adapters=(tmp_path / "adapter",)))
+    assert tuned.summary.adapters == (artifacts.read_manifest(tmp_path / "adapter").digest,)
+    assert artifacts.read_manifest(contract.measurements).inputs["adapters"] == list(tuned.summary.adapters)
+    difference = tuned.columns("verbatim").log_likelihood - untouched.columns("verbatim").log_likelihood
+    assert abs(difference).min() > 1e-3
+
+
+def test_probes_limits_and_alternatives_are_choices(contract: Evaluate, tmp_path: Path):
+    some = measured(dataclasses.replace(contract, probes=["held_out", "exposure"], held_out_limit=2, alternatives=5))
+    assert {row.probe for row in some.rows} == {"held_out", "exposure"}
+    assert len(some.of("held_out")) == 2
+    assert {row.candidates for row in some.of("exposure")} == {6}
+    none = measured(dataclasses.replace(contract, alternatives=0, measurements=tmp_path / "none"))
+    assert {row.probe for row in none.rows} == set(PROBES) - {"exposure"}
+
+
+def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_path: Path):
+    model = toys.save("gpt2", tmp_path / "gpt2")
+    long = record("h-5", "x" * 2000)
+    held_out = save(tmp_path / "long", schemas.POPULATION, records=[*HELD_OUT, long])
+    found = measured(dataclasses.replace(contract, model=str(model), held_out=held_out, probes=["held_out"]))
+    (left_out,) = found.summary.probes["held_out"].unscorable
+    assert left_out.id == "h-5"
+    assert "the model reads 1024" in left_out.reason
+    assert len(found.of("held_out")) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"probes": ["verbal"]}, ContractError),
+        ({"probes": []}, ContractError),
+        ({"alternatives": len(NAMES) + 1}, ContractError),
+        ({"model": "./nowhere"}, InputError),
+    ],
+)
+def test_wrong_requests_are_refused(contract: Evaluate, changes: dict[str, object], error: type[Exception]):
+    with pytest.raises(error):
+        run(dataclasses.replace(contract, **changes))  # type: ignore[arg-type]
+    assert not contract.measurements.exists()
+
+
+@pytest.mark.parametrize(
+    ("canaries", "names", "words"),
+    [
+        ((), NAMES, "no canary"),
+        ((CANARIES[0], CANARIES[0]), NAMES, "canary-001 stands twice"),
+        ((dataclasses.replace(CANARIES[0], prefix="?"),), NAMES, "canary-001 holds another text"),
+        ((CANARIES[0], dataclasses.replace(CANARIES[0], id="c")), NAMES, "secret of another canary"),
+        (CANARIES, [*NAMES, SECRETS[0]], "line 19: the name is a secret"),
+        (CANARIES, [*NAMES, NAMES[0]], "line 19: .* stands twice"),
+    ],
+)
+def test_canaries_that_do_not_hold_together_are_refused(
+    contract: Evaluate,
+    tmp_path: Path,
+    canaries: tuple[Canary, ...],
+    names: list[str],
+    words: str,
+):
+    rows = {"canaries": canaries, "alternatives": [{"name": name} for name in names]}
+    path = save(tmp_path / "bad", schemas.CANARIES, **rows)
+    with pytest.raises((InputError, IntegrityError), match=words) as caught:
+        run(dataclasses.replace(contract, canaries=path))
+    assert not [name for name in (*SECRETS, *NAMES) if name in str(caught.value)]
+
+
+def test_a_held_out_record_that_stands_twice_is_refused(contract: Evaluate, tmp_path: Path):
+    path = save(tmp_path / "twice", schemas.POPULATION, records=[*HELD_OUT, HELD_OUT[0]])
+    with pytest.raises(IntegrityError, match="h-1 stands twice"):
+        run(dataclasses.replace(contract, held_out=path))
+
+
+def test_another_kind_of_artifact_is_refused(contract: Evaluate):
+    with pytest.raises(ArtifactError, match="leakscape/canaries/1 is needed"):
+        run(dataclasses.replace(contract, canaries=contract.held_out))
+
+
+def test_nothing_of_a_record_reaches_the_log_the_manifest_or_the_summary(
+    contract: Evaluate, capsys: pytest.CaptureFixture[str]
+):
+    run(contract)
+    texts = [capsys.readouterr().err, *(file.read_text() for file in contract.measurements.glob("*.json"))]
+    for value in (*SECRETS, *NAMES, "Zoë", "Metformin", "1956"):
+        assert not [text for text in texts if value in text]
