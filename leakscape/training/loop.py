@@ -197,8 +197,8 @@ def own_randomness(seed: int, number: int) -> Iterator[None]:
 def deterministic(device: torch.device) -> Iterator[None]:
     """Refuse operations without a deterministic form, on the CPU; CUDA's would need its environment set before."""
     import torch
-    from torch.utils import deterministic as memory
 
+    memory: Any = torch.utils.deterministic
     was = torch.are_deterministic_algorithms_enabled()
     filled = memory.fill_uninitialized_memory
     torch.use_deterministic_algorithms(was or device.type == "cpu")
