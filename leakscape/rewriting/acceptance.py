@@ -5,7 +5,8 @@ from typing import Literal
 
 from leakscape.rewriting.backend import Answer
 
-Outcome = Literal["accepted", "truncated", "empty", "refused", "failed"]
+Outcome = Literal["accepted", "truncated", "empty", "refused", "failed", "invalid"]
+"""`invalid`: a whole answer that has not the form asked for."""
 
 # How assistants begin when they decline. Only the beginning is looked at: a record may well say "cannot" later on.
 _REFUSAL = re.compile(

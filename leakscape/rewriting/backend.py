@@ -1,10 +1,10 @@
-"""What a rewriter must offer: requests in, answers by id out."""
+"""What a rewriter or a judge must offer: requests in, answers by id out."""
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 # What is left of special tokens at the end of a text, such as <|im_end|>.
 _END_MARKS = re.compile(r"(?:\s*<\|[a-z_]+\|>)+\s*\Z")
@@ -21,12 +21,14 @@ class Request:
         prompt: what the model reads.
         source: the text to rewrite, as it stands in `prompt`, for backends that follow rules instead of prompts.
         seed: drives sampling where the backend allows it; independent of the requests around it.
+        schema: a JSON schema that the answer has to fit, for backends that can hold a model to one; None for text.
     """
 
     id: str
     prompt: str
     source: str
     seed: int
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,7 @@ class Answer:
 
 
 class Backend(Protocol):
-    """A rewriter. Answers may come in any order; each as soon as it is known."""
+    """Whoever answers. Answers may come in any order; each as soon as it is known."""
 
     model: str
 

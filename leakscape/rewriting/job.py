@@ -1,12 +1,15 @@
-"""A rewriting job: every record through every stage, every answer kept, none lost and none paid for twice."""
+"""A job: every text through every stage, every answer kept, none lost and none paid for twice.
 
-from collections.abc import Iterator, Sequence
+Rewriting and judging are both jobs; what they ask and which answers they accept is in their stages.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import track
-from leakscape.rewriting import prompts
-from leakscape.rewriting.acceptance import judge
+from leakscape.rewriting.acceptance import Outcome, judge
 from leakscape.rewriting.backend import Answer, Backend, Request, request_seed
 from leakscape.rewriting.ledger import Entry, Ledger
 
@@ -16,10 +19,27 @@ _BATCH = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """One text to rewrite; `id` names its answer (`train-000001`, `canary-007/3`, with `/r2` for a second copy)."""
+    """One text to ask about; `id` names its answer (`train-000001`, `canary-007/3`, with `/r2` for a second copy)."""
 
     id: str
     text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """One call for each text; the texts of the next stage are its answers.
+
+    Args:
+        name: stands in the ids of the requests.
+        prompt: from a text to what the model reads.
+        accept: decides what an answer is worth.
+        schema: a JSON schema that answers have to fit, for backends that can hold a model to one.
+    """
+
+    name: str
+    prompt: Callable[[str], str]
+    accept: Callable[[Answer], Outcome] = judge
+    schema: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,14 +47,12 @@ class Settings:
     """How a job is run.
 
     Args:
-        strategy: a name of `prompts.STRATEGIES`.
         attempts: how often a request is asked before it is quarantined.
         seed: drives sampling, with the request's id and the attempt.
         price_in, price_out: cost of a million tokens.
         max_cost: the job stops before a request once this much is spent; 0 for no ceiling.
     """
 
-    strategy: str
     attempts: int = 3
     seed: int = 0
     price_in: float = 0.0
@@ -60,10 +78,10 @@ class Result:
 
 
 class Job:
-    """Runs the stages of a strategy over the sources, through one backend and one ledger."""
+    """Runs stages over the sources, through one backend and one ledger."""
 
-    def __init__(self, *, backend: Backend, ledger: Ledger, settings: Settings, exemplars: Sequence[str] = ()) -> None:
-        self._backend, self._ledger, self._settings, self._exemplars = backend, ledger, settings, exemplars
+    def __init__(self, *, backend: Backend, ledger: Ledger, stages: Sequence[Stage], settings: Settings) -> None:
+        self._backend, self._ledger, self._stages, self._settings = backend, ledger, stages, settings
         self._known: dict[tuple[str, int], Entry] = {}
         self._spent = 0.0
         self._duplicates = 0
@@ -71,7 +89,7 @@ class Job:
             self._keep(entry)
 
     def run(self, sources: Sequence[Source]) -> Result:
-        """Rewrite every source.
+        """Have every source answered.
 
         Returns:
             Texts and quarantined ids; together they are exactly the sources' ids.
@@ -81,17 +99,17 @@ class Job:
             IntegrityError: ids are not unique, or an answer names no request of ours.
         """
         if len({source.id for source in sources}) != len(sources):
-            raise IntegrityError("the ids of the records to rewrite are not unique.")
+            raise IntegrityError("the ids of the records to ask about are not unique.")
         result = Result()
         current = {source.id: source.text for source in sources}
-        for stage in prompts.STRATEGIES[self._settings.strategy]:
+        for stage in self._stages:
             finals = self._stage(stage, current, result)
             result.quarantined |= {key: entry.outcome for key, entry in finals.items() if entry.outcome != "accepted"}
             current = {key: entry.text for key, entry in finals.items() if entry.outcome == "accepted"}
         result.texts, result.duplicates = current, self._duplicates
         return result
 
-    def _stage(self, stage: prompts.Stage, sources: dict[str, str], result: Result) -> dict[str, Entry]:
+    def _stage(self, stage: Stage, sources: dict[str, str], result: Result) -> dict[str, Entry]:
         finals: dict[str, Entry] = {}
         for attempt in range(1, self._settings.attempts + 1):
             waiting = {key: text for key, text in sources.items() if key not in finals}
@@ -101,7 +119,7 @@ class Job:
                     finals[key] = entry
         return finals
 
-    def _attempt(self, stage: prompts.Stage, waiting: dict[str, str], attempt: int) -> list[Entry]:
+    def _attempt(self, stage: Stage, waiting: dict[str, str], attempt: int) -> list[Entry]:
         """One entry for each waiting source, in order: from the ledger where it is known, else asked for."""
         names = {f"{key}|{stage.name}": text for key, text in waiting.items()}
         missing = [
@@ -111,7 +129,7 @@ class Job:
         what = f"{stage.name}, attempt {attempt}"
         answers = (answer for batch in batches for answer in self._ask(batch))
         for answer in track(answers, total=len(missing), what=what) if missing else ():
-            self._record(answer, attempt)
+            self._record(stage, answer, attempt)
         return [self._known[name, attempt] for name in names]
 
     def _ask(self, batch: Sequence[Request]) -> Iterator[Answer]:
@@ -133,8 +151,8 @@ class Job:
         for missing in sorted(open_ids):
             yield Answer(id=missing, text="", finish="error", reason="no answer came")
 
-    def _record(self, answer: Answer, attempt: int) -> None:
-        outcome = judge(answer)
+    def _record(self, stage: Stage, answer: Answer, attempt: int) -> None:
+        outcome = stage.accept(answer)
         prices = self._settings
         entry = Entry(
             request=answer.id,
@@ -150,9 +168,9 @@ class Job:
         self._ledger.append([entry])
         self._keep(entry)
 
-    def _request(self, stage: prompts.Stage, name: str, text: str, attempt: int) -> Request:
+    def _request(self, stage: Stage, name: str, text: str, attempt: int) -> Request:
         seed = request_seed(self._settings.seed, name, attempt)
-        return Request(id=name, prompt=prompts.build(stage, text, self._exemplars), source=text, seed=seed)
+        return Request(id=name, prompt=stage.prompt(text), source=text, seed=seed, schema=stage.schema)
 
     def _has(self, name: str, attempt: int) -> bool:
         return (name, attempt) in self._known

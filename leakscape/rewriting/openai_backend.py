@@ -103,6 +103,7 @@ class OpenAIBackend:
             seed=request.seed,
             max_completion_tokens=self._endpoint.max_output_tokens,
             **self._optional(effort_key="reasoning_effort", effort=self._endpoint.effort),
+            **_structured(request, chat=True),
         )
         usage = (answer.usage.prompt_tokens, answer.usage.completion_tokens) if answer.usage else (0, 0)
         if not answer.choices:
@@ -120,6 +121,7 @@ class OpenAIBackend:
             max_output_tokens=self._endpoint.max_output_tokens,
             store=False,
             **self._optional(effort_key="reasoning", effort={"effort": self._endpoint.effort}),
+            **_structured(request, chat=False),
         )
         usage = (answer.usage.input_tokens, answer.usage.output_tokens) if answer.usage else (0, 0)
         parts = [part for item in answer.output if item.type == "message" for part in item.content]
@@ -138,3 +140,13 @@ class OpenAIBackend:
         if self._endpoint.temperature >= 0:
             given["temperature"] = self._endpoint.temperature
         return given
+
+
+def _structured(request: Request, *, chat: bool) -> dict[str, Any]:
+    """Ask for an answer that fits the request's schema, in the words of each interface."""
+    if request.schema is None:
+        return {}
+    described = {"name": "answer", "strict": True, "schema": dict(request.schema)}
+    if chat:
+        return {"response_format": {"type": "json_schema", "json_schema": described}}
+    return {"text": {"format": {"type": "json_schema", **described}}}

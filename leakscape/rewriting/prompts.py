@@ -7,9 +7,11 @@ strategies). A changed text gets a new version; old versions stay, so that old r
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 
 from leakscape.errors import InputError
+from leakscape.rewriting import job
 
 CUE = "Rewrite:"
 EXEMPLARS = 2
@@ -48,6 +50,17 @@ def instruction(name: str) -> str:
     return file.read_text(encoding="utf-8").strip()
 
 
+def stages(strategy: str, exemplars: Sequence[str] = ()) -> tuple[job.Stage, ...]:
+    """What a job asks for a strategy; `exemplars` as for `build`.
+
+    Raises:
+        InputError: there is no such strategy.
+    """
+    return tuple(
+        job.Stage(name=stage.name, prompt=partial(build, stage, exemplars=exemplars)) for stage in _of(strategy)
+    )
+
+
 def build(stage: Stage, source: str, exemplars: Sequence[str] = ()) -> str:
     """The whole prompt: instruction, exemplars where the stage shows them, the source record and the cue.
 
@@ -76,7 +89,11 @@ def digest(strategy: str) -> str:
     Raises:
         InputError: there is no such strategy.
     """
+    texts = [f"{stage.name}\n{stage.prompt}\n{instruction(stage.prompt)}" for stage in _of(strategy)]
+    return hashlib.sha256("\0".join([*texts, CUE, str(EXEMPLARS)]).encode()).hexdigest()
+
+
+def _of(strategy: str) -> tuple[Stage, ...]:
     if strategy not in STRATEGIES:
         raise InputError(f"there is no strategy {strategy}; there are {', '.join(STRATEGIES)}.")
-    texts = [f"{stage.name}\n{stage.prompt}\n{instruction(stage.prompt)}" for stage in STRATEGIES[strategy]]
-    return hashlib.sha256("\0".join([*texts, CUE, str(EXEMPLARS)]).encode()).hexdigest()
+    return STRATEGIES[strategy]

@@ -91,4 +91,13 @@ class VllmBackend:
             seed=request.seed,
             # The channel marks of reasoning models are what `final_text` cuts by.
             skip_special_tokens=False,
+            **_structured(request),
         )
+
+
+def _structured(request: Request) -> dict[str, Any]:
+    if request.schema is None:
+        return {}
+    from vllm.sampling_params import StructuredOutputsParams
+
+    return {"structured_outputs": StructuredOutputsParams(json=dict(request.schema))}

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscape.errors import InputError, IntegrityError
+from leakscape.rewriting.acceptance import Outcome
 from leakscape.rewriting.backend import Answer, Request
-from leakscape.rewriting.job import Job, Result, Settings, Source
+from leakscape.rewriting.job import Job, Result, Settings, Source, Stage
 from leakscape.rewriting.ledger import FileLedger, Ledger, MemoryLedger
+from leakscape.rewriting.prompts import stages
 
 SOURCES = [Source(id=f"train-{number:06d}", text=f"record {number}") for number in range(1, 6)]
 
@@ -36,9 +38,13 @@ def good(request: Request, _: int) -> Answer:
     return Answer(id=request.id, text=f"rewritten {request.source}", finish="stop", tokens_in=10, tokens_out=20)
 
 
-def job(backend: Scripted, ledger: Ledger | None = None, **settings: object) -> Job:
-    chosen = Settings(**{"strategy": "rewrite", **settings})  # type: ignore[arg-type]
-    return Job(backend=backend, ledger=ledger or MemoryLedger(), settings=chosen, exemplars=["one", "two"])
+def job(backend: Scripted, ledger: Ledger | None = None, *, strategy: str = "rewrite", **settings: object) -> Job:
+    return Job(
+        backend=backend,
+        ledger=ledger or MemoryLedger(),
+        stages=stages(strategy, ["one", "two"]),
+        settings=Settings(**settings),  # type: ignore[arg-type]
+    )
 
 
 def test_answers_in_any_order_are_joined_by_id() -> None:
@@ -198,3 +204,21 @@ def test_resuming_from_a_file_asks_only_for_what_is_missing(tmp_path: Path) -> N
     second = Scripted(good)
     assert len(run(second, SOURCES).texts) == 5
     assert sorted(second.asked) == ["train-000004|rewrite", "train-000005|rewrite"]
+
+
+def test_a_stage_decides_what_it_accepts_and_which_schema_it_asks_for() -> None:
+    schemas: list[object] = []
+
+    def rule(request: Request, time: int) -> Answer:
+        schemas.append(request.schema)
+        return good(request, time)
+
+    def odd_only(answer: Answer) -> Outcome:
+        return "accepted" if answer.id[11] in "135" else "invalid"
+
+    stage = Stage(name="ask", prompt=str.upper, accept=odd_only, schema={"type": "string"})
+    chosen = Settings(attempts=1)
+    result = Job(backend=Scripted(rule), ledger=MemoryLedger(), stages=[stage], settings=chosen).run(SOURCES)
+    assert sorted(result.texts) == ["train-000001", "train-000003", "train-000005"]
+    assert result.quarantined == {"train-000002": "invalid", "train-000004": "invalid"}
+    assert schemas == [{"type": "string"}] * 5

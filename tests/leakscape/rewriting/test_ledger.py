@@ -32,7 +32,7 @@ def test_entries_outlive_the_process(tmp_path: Path) -> None:
 
 
 @given(cut=st.integers(0, 400))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_line_cut_off_anywhere_is_dropped_and_the_rest_kept(tmp_path: Path, cut: int) -> None:
     path = tmp_path / f"job-{cut}.jsonl"
     path.unlink(missing_ok=True)

@@ -107,3 +107,16 @@ def test_settings_reach_the_service_only_where_they_are_given(server: Client) ->
     assert "temperature" not in plain
     assert responses["reasoning"] == {"effort": "high"}
     assert responses["store"] is False
+
+
+def test_a_schema_reaches_the_service_in_the_words_of_each_interface(server: Client) -> None:
+    server.order()
+    schema = {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
+    asked = Request(id="a", prompt="Do it.\n\nrecord\n\nJudgement:", source="", seed=1, schema=schema)
+    for api in ("chat", "responses"):
+        endpoint = Endpoint(model="toy", base_url=server.base_url, timeout=5.0, api=api)  # type: ignore[arg-type]
+        assert [answer.finish for answer in OpenAIBackend(endpoint).answers([asked])] == ["stop"]
+    chat, responses = server.requests()
+    described = {"name": "answer", "strict": True, "schema": schema}
+    assert chat["response_format"] == {"type": "json_schema", "json_schema": described}
+    assert responses["text"] == {"format": {"type": "json_schema", **described}}

@@ -18,6 +18,12 @@ class SamplingParams:
     max_tokens: int
     seed: int
     skip_special_tokens: bool
+    structured_outputs: "StructuredOutputsParams | None" = None
+
+
+@dataclass
+class StructuredOutputsParams:
+    json: dict[str, Any]
 
 
 @dataclass
@@ -56,6 +62,9 @@ def _vllm(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("vllm")
     module.LLM, module.SamplingParams = LLM, SamplingParams  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "vllm", module)
+    sampling = ModuleType("vllm.sampling_params")
+    sampling.StructuredOutputsParams = StructuredOutputsParams  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "vllm.sampling_params", sampling)
 
 
 @pytest.mark.usefixtures("_vllm")
@@ -86,3 +95,13 @@ def test_without_vllm_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "vllm", None)
     with pytest.raises(DependencyError, match="use the rewrite image, or --backend openai"):
         VllmBackend(EngineSettings(model="toy"))
+
+
+@pytest.mark.usefixtures("_vllm")
+def test_an_answer_is_held_to_a_schema_where_one_is_asked_for() -> None:
+    backend = VllmBackend(EngineSettings(model="toy"))
+    free = Request(id="a", prompt="one", source="", seed=1)
+    held = Request(id="b", prompt="one", source="", seed=1, schema={"type": "object"})
+    list(backend.answers([free, held]))
+    outputs = [sampling.structured_outputs for sampling in backend._engine.calls[0]["sampling"]]
+    assert outputs == [None, StructuredOutputsParams({"type": "object"})]
