@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("leakscape.records.builtin")
-
 from components.canary_insert.contract import CanaryInsert
 from components.canary_insert.run import run
 from leakscape import artifacts, schemas

@@ -11,7 +11,7 @@ from components.scrub.run import run
 from leakscape import artifacts, schemas
 from leakscape.deidentification.scrub import Masked
 from leakscape.errors import ContractError, IntegrityError
-from leakscape.records.record import CorpusRecord, Record, instance
+from leakscape.records.record import CorpusRecord, Record, instance, parse
 
 RECORDS = [
     Record(
@@ -91,6 +91,16 @@ def test_same_bytes_again(tmp_path: Path):
         _, path = scrub(tmp_path, ROWS, out, replacement="numbered")
         digests.append((artifacts.read_manifest(path).digest, artifacts.read_manifest(path.parent / "scrubbed").digest))
     assert digests[0] == digests[1]
+
+
+def test_surrogates_keep_the_form_and_a_persons_copies_agree(tmp_path: Path):
+    copies = [replace(ROWS[0], id=f"canary-001/{copy}", person="canary-001") for copy in (1, 2)]
+    rows, _ = scrub(tmp_path, [*copies, ROWS[0], ROWS[1]], replacement="surrogate", seed=3)
+    assert rows[0].text == rows[1].text != rows[2].text
+    known = [getattr(RECORDS[0], field) for field in ("name", "birth_date", "ssn", "street", "city", "zip")]
+    assert not [value for value in known for row in rows[:3] if value in row.text]
+    assert parse(rows[2].text).medications == RECORDS[0].medications
+    assert parse(rows[2].text).state == "MA"
 
 
 def test_an_empty_corpus_is_scrubbed_to_an_empty_one(tmp_path: Path):

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leakscape.canaries.names import LONGEST, SHORTEST, STEMS, coin, parts
@@ -31,6 +31,7 @@ def test_twenty_thousand_distinct_names():
     assert all(name.endswith(STEMS) for name in names)
 
 
+@settings(max_examples=40, deadline=None)
 @given(seed=st.integers(), count=st.integers(1, 120))
 def test_no_name_is_part_of_another_or_of_a_real_one(seed: int, count: int):
     names = [name.lower() for name in coin(count, seed=seed, real=REAL)]
@@ -48,6 +49,7 @@ def test_no_name_lies_within_one_edit_of_a_real_one():
     assert min(edits(name.lower(), word) for name in names for word in real[:20]) >= 2
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 50))
 def test_names_can_be_spoken(seed: int):
     for name in coin(50, seed=seed):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscape.deidentification.surrogates import City, Surrogates, Tables, scramble, shift
+from leakscape.deidentification.surrogates import City, Surrogates, Tables, builtin_tables, scramble, shift
+from leakscape.records import builtin
 from leakscape.records.record import Record
 
 TABLES = Tables(
@@ -106,9 +107,6 @@ def test_scrambling_keeps_the_form():
 
 
 def test_the_builtin_tables_serve():
-    builtin = pytest.importorskip("leakscape.records.builtin")
-    from leakscape.deidentification.surrogates import builtin_tables
-
     tables = builtin_tables()
     assert len(tables.given[""]) == len(builtin.given_names("female")) + len(builtin.given_names("male"))
     assert {each.name for each in tables.cities["MA"]} == {each.name for each in builtin.cities("MA")}

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leakscape.deidentification.viterbi import Biases, decoder, labels_of, read_tags
@@ -46,6 +46,7 @@ def kind(left: str, right: str) -> str:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES.values(), ids=SCHEMES)
+@settings(max_examples=40, deadline=None)
 @given(data=st.data(), length=st.integers(1, 4))
 def test_best_of_all_sequences(scheme: tuple[str, ...], data: st.DataObject, length: int):
     values = st.floats(-8, 0, allow_nan=False)
@@ -65,6 +66,7 @@ def test_best_of_all_sequences(scheme: tuple[str, ...], data: st.DataObject, len
     assert math.fsum(scores[step, tag] for step, tag in enumerate(path)) == pytest.approx(best)
 
 
+@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_biases_count_once_a_step_of_their_kind(data: st.DataObject):
     names = (
