@@ -1,0 +1,1 @@
+"""landscape: measurements of all conditions together, as figures and as a page."""

@@ -1,0 +1,40 @@
+"""What landscape takes and gives."""
+
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any
+
+from leakscape.contract import In, Out, Param, component
+
+
+@component(name="landscape", image="base")
+class Landscape:
+    """Put the measurements of all conditions together, with intervals, differences and ranks, in one page.
+
+    Measurements of one target must come from the same model, canaries and held-out records; what does not compare is
+    refused.
+    """
+
+    measurements: Annotated[
+        tuple[Path, ...], In("measurements", "Raw scores, one artifact for each target and condition.", many=True)
+    ]
+    evidence: Annotated[
+        tuple[Path, ...],
+        In(
+            "evidence",
+            "Training logs, masks and ledgers, matched to conditions by the digests in the manifests.",
+            many=True,
+        ),
+    ]
+    plan: Annotated[
+        dict[str, Any],
+        Param("Name, description and seed of the plan, and its targets and conditions in the order to show them."),
+    ] = field(default_factory=dict)
+    resamples: Annotated[int, Param("Draws of the bootstrap.", low=100, high=1_000_000)] = 2000
+    confidence: Annotated[float, Param("Level of the intervals.", low=0.5, high=0.999)] = 0.95
+    seed: Annotated[int, Param("Steers the bootstrap and the tests.", low=0)] = 0
+    landscape: Annotated[Path, Out("landscape", "All figures as JSON and as CSV tables.")]
+    report: Annotated[Path, Out("html", "A page that shows them and needs nothing beside it.")]
+
+
+CONTRACT = Landscape

@@ -1,0 +1,51 @@
+"""Reads measurements and evidence, writes the landscape and its page."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from components.landscape.contract import Landscape
+from leakscape import artifacts, schemas
+from leakscape.landscape import report, tables
+from leakscape.landscape.aggregate import aggregate
+from leakscape.landscape.estimates import Settings
+from leakscape.landscape.schema import FILE
+from leakscape.landscape.source import read_evidence, read_measurements
+from leakscape.progress import say
+from leakscape.provenance import provenance
+
+LIBRARIES = ("adjusttext", "jinja2", "matplotlib", "numpy", "scipy")
+
+
+def run(contract: Landscape) -> None:
+    """Aggregate as the contract says.
+
+    Raises:
+        ArtifactError: an artifact is damaged, or two measurements do not compare.
+        IntegrityError: an id stands twice in a measurement.
+    """
+    settings = Settings(resamples=contract.resamples, confidence=contract.confidence, seed=contract.seed)
+    measured = read_measurements(contract.measurements)
+    landscape = aggregate(measured, read_evidence(contract.evidence), contract.plan, settings)
+    page = report.render(landscape)
+    with artifacts.create(
+        contract.landscape, schema=schemas.LANDSCAPE, provenance=provenance(contract, libraries=LIBRARIES)
+    ) as folder:
+        folder.write_json(FILE, landscape)
+        tables.write(landscape, folder.path)
+    _write_file(contract.report, page)
+    say(f"{len(measured)} conditions compared")
+
+
+def _write_file(path: Path, text: str) -> None:
+    """Write beside and rename: a killed step leaves no half page."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(beside).chmod(0o644)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,1 @@
+"""Measurements of all conditions together, with intervals and ranks, and the page that shows them."""
