@@ -19,7 +19,7 @@ from leakscape.training.dp_gradients import hooked, unit_gradients
 from leakscape.training.dp_lots import derived_seed, micro_batches, poisson_lots
 from leakscape.training.log import Step
 from leakscape.training.loop import check_finite, deterministic, own_randomness
-from leakscape.training.lora import check_moved, snapshot, trainable
+from leakscape.training.lora import check_held, check_moved, snapshot, trainable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -108,6 +108,7 @@ def train_private(
     _check(settings, plan, units)
     weights = trainable(model)
     inner = make_optimizer(list(weights.values()), settings.learning_rate)
+    check_held(model, inner)
     lots = poisson_lots(plan, seed=settings.seed)
     steps = checkpoints.restore(model, inner) if checkpoints else []
     before = snapshot(model) if not steps else {}

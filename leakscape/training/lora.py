@@ -99,12 +99,21 @@ def check_moved(model: torch.nn.Module, before: Mapping[str, torch.Tensor], opti
     """
     import torch
 
+    check_held(model, optimizer)
     weights = trainable(model)
-    held = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
-    if held != {id(weight) for weight in weights.values()}:
-        raise IntegrityError("The optimizer does not hold the adapter's weights; the adapter would stay untrained.")
     if weights.keys() != before.keys() or all(torch.equal(weights[name], before[name]) for name in before):
         raise IntegrityError("No weight of the adapter moved in the first step; the adapter would stay untrained.")
+
+
+def check_held(model: torch.nn.Module, optimizer: torch.optim.Optimizer) -> None:
+    """Hold the optimizer's parameters against the model's trainable ones.
+
+    Raises:
+        IntegrityError: they are not the same.
+    """
+    held = {id(weight) for group in optimizer.param_groups for weight in group["params"]}
+    if held != {id(weight) for weight in trainable(model).values()}:
+        raise IntegrityError("The optimizer does not hold the adapter's weights; the adapter would stay untrained.")
 
 
 def _check_trainable(model: torch.nn.Module) -> None:
