@@ -89,7 +89,7 @@ def _target(number: int, target: Target, landscape: Landscape) -> dict[str, Any]
 def _heading_note(metric: Metric, target: Target) -> str:
     good = f"{metric.better} is good" if metric.side != "reference" else "for reference"
     sizes = sorted({item.metrics[metric.name].n for item in target.conditions if metric.name in item.metrics})
-    size = f"n {sizes[0]}" if len(sizes) == 1 else f"n {sizes[0]} to {sizes[-1]}"
+    size = f"n\N{NO-BREAK SPACE}{sizes[0]}" if len(sizes) == 1 else f"n {sizes[0]} to {sizes[-1]}"
     return "; ".join(note for note in (_NOTES.get(metric.name, ""), good, size) if note)
 
 

@@ -73,7 +73,7 @@ def _direct(target: Target, confidence: float) -> list[str]:
             f" At {TIMES}{leaks[-1]} the secret's perplexity fell from {with_span(theirs)} in the untouched model to "
             f"{with_span(ours)}."
         )
-    certain = f"the {confidence:.0%} intervals of the paired differences lie wholly below no change"
+    certain = f"the {100 * confidence:g} % intervals of the paired differences lie wholly below no change"
     return [f"Direct fine-tuning memorised canaries that stand in the corpus {_copies(leaks)}: {certain}.{ends}"]
 
 

@@ -22,7 +22,8 @@ pytestmark = [pytest.mark.integration, pytest.mark.skipif(not BROWSER, reason="n
 
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr", "--virtual-time-budget=4000",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--enable-logging=stderr", "--virtual-time-budget=4000",
 )  # fmt: skip
 
 # Presses the second column's head three times, noting what the first column holds; and measures the pictures.
