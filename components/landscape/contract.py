@@ -22,7 +22,8 @@ class Landscape:
         tuple[Path, ...],
         In(
             "evidence",
-            "Training logs, masks and ledgers, matched to conditions by the digests in the manifests.",
+            "Training logs, masks, ledgers, judgements and disclosures, matched to conditions by the digests in their "
+            "manifests.",
             many=True,
         ),
     ]

@@ -32,11 +32,6 @@ RANKED = {
 }
 """The metrics behind each rank; derived ones (rank-1 share, generation probability) would count a probe twice."""
 
-_PRIVACY_KEYS = (
-    "epsilon", "delta", "sigma", "noise_multiplier", "accountant", "unit", "sampling_rate", "steps", "clip",
-    "expected_lot", "lot",
-)  # fmt: skip
-
 
 @dataclass(frozen=True, slots=True)
 class _Compared:
@@ -218,11 +213,8 @@ def _exposure_counts(data: Measurements) -> list[int]:
 
 def _privacy(logs: Sequence[Found]) -> dict[str, Any]:
     """The privacy that training spent, as the log's summary states it."""
-    for log in logs:
-        stated = log.evidence.summary.get("privacy", log.evidence.summary)
-        if isinstance(stated, dict) and ("epsilon" in stated or "sigma" in stated):
-            return {key: stated[key] for key in _PRIVACY_KEYS if key in stated}
-    return {}
+    stated = (log.evidence.summary.get("privacy") for log in logs)
+    return next((privacy for privacy in stated if isinstance(privacy, dict)), {})
 
 
 def _made(item: Measured, chain: Sequence[Found]) -> Made:

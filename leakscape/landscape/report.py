@@ -10,6 +10,8 @@ from leakscape.landscape import charts, words
 from leakscape.landscape.schema import Condition, Difference, Evidence, Landscape, Target
 from leakscape.scoring.metrics import METRICS, Metric
 
+_LONG = 12  # values of a list that are shown one by one
+
 _NOTES = {
     "verbatim_perplexity": "of the secret after its record",
     "semantic_perplexity": "of the secret after a question",
@@ -206,7 +208,11 @@ def _plain(values: dict[str, Any]) -> str:
     """A dictionary on one line, nested ones as JSON."""
     if not values:
         return words.DASH
-    return " · ".join(
-        f"{key} {value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)}"
-        for key, value in values.items()
-    )
+    return " · ".join(f"{key} {_short(value)}" for key, value in values.items())
+
+
+def _short(value: Any) -> str:  # noqa: ANN401 - whatever a manifest holds
+    """A value as JSON; of a long list its length and its ends."""
+    if isinstance(value, list) and len(value) > _LONG:
+        return f"{len(value)} values from {_short(value[0])} to {_short(value[-1])}"
+    return value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)

@@ -68,7 +68,7 @@ class Rank:
 class Evidence:
     """An artifact of the chain that led to a condition, from its manifest and summary."""
 
-    kind: Literal["training log", "masks", "ledger"]
+    kind: Literal["training log", "masks", "ledger", "judgements", "disclosures"]
     digest: str
     component: str
     arguments: dict[str, Any]

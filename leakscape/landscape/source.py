@@ -14,12 +14,17 @@ from leakscape.scoring import measurements
 from leakscape.scoring.measurements import Measurements
 from leakscape.scoring.rows import Summary
 
-Kind = Literal["training log", "masks", "ledger"]
+Kind = Literal["training log", "masks", "ledger", "judgements", "disclosures"]
 _KINDS: dict[str, tuple[Kind, str]] = {
     schemas.TRAINING_LOG: ("training log", "summary.json"),
     schemas.MASKS: ("masks", "residual.json"),
     schemas.LEDGER: ("ledger", "summary.json"),
+    schemas.JUDGEMENTS: ("judgements", "summary.json"),
+    schemas.DISCLOSURES: ("disclosures", "disclosures.json"),
 }
+
+_MAKERS = ("masks", "ledger")
+_JUDGES = ("judgements", "disclosures")
 
 MOST_POINTS = 200
 """Points of a loss curve that the landscape keeps."""
@@ -106,7 +111,7 @@ def _copies(measured: Measured, probe: str) -> dict[str, int | None]:
 
 
 def read_evidence(paths: Iterable[Path]) -> list[Found]:
-    """Open training logs, masks and ledgers.
+    """Open training logs, masks, ledgers, judgements and disclosures.
 
     Raises:
         ArtifactError: an artifact is of another kind, or its summary is no JSON object.
@@ -117,7 +122,9 @@ def read_evidence(paths: Iterable[Path]) -> list[Found]:
 def _read_evidence(path: Path) -> Found:
     schema = artifacts.read_manifest(path).schema
     if schema not in _KINDS:
-        raise ArtifactError(f"{path} holds {schema}; evidence is a training log, masks or a ledger.")
+        raise ArtifactError(
+            f"{path} holds {schema}; evidence is a training log, masks, a ledger, judgements or disclosures."
+        )
     kind, file = _KINDS[schema]
     artifact = artifacts.load(path, schema=schema)
     summary = artifact.json(file) if file in artifact.manifest.files else {}
@@ -145,17 +152,20 @@ def chain(measured: Measured, found: Sequence[Found]) -> list[Found]:
     """The evidence behind a measurement, the corpus steps first: matched by the digests in the manifests.
 
     A training log names the adapter that it made, masks and ledgers the corpus; both name in their inputs the corpus
-    that they read.
+    that they read. Judgements and disclosures speak of a corpus and stand at the end.
     """
     adapters = set(_digests(measured.manifest.inputs.get("adapters")))
+    makers = [item for item in found if item.evidence.kind in _MAKERS]
     behind = [item for item in found if adapters & set(_digests(item.evidence.details.get("adapter")))]
     wanted = [digest for item in behind for digest in _corpora(item)]
     while wanted:
-        steps = [item for item in found if set(wanted) & set(_digests(item.evidence.details.get("corpus")))]
-        steps = [item for item in steps if item.evidence.kind != "training log" and item not in behind]
+        steps = [item for item in makers if set(wanted) & set(_digests(item.evidence.details.get("corpus")))]
+        steps = [item for item in steps if item not in behind]
         behind = [*steps, *behind]
         wanted = [digest for item in steps for digest in _corpora(item)]
-    return behind
+    known = set(corpora(behind))
+    of_corpora = [item for item in found if item.evidence.kind in _JUDGES and known & set(_corpora(item))]
+    return [*behind, *of_corpora]
 
 
 def corpora(behind: Sequence[Found]) -> list[str]:

@@ -193,12 +193,14 @@ def test_the_same_condition_twice_and_none_at_all_are_refused(tmp_path: Path):
 def test_evidence_follows_digests_from_adapter_to_first_corpus(tmp_path: Path):
     names = ("none", "scrub", "dp-8")
     measured = read_measurements(fakes.laptop(tmp_path, names, exposure=False))
+    judged = fakes.Evidence(schemas.JUDGEMENTS, "corpus-scrub", {}, {"privacy": 0.5}, component="judge")
+    judgements = judged.store(tmp_path / "judgements")
     stray = fakes.Evidence(schemas.TRAINING_LOG, "x", {"adapter": "of another audit"}).store(tmp_path / "stray")
-    found = read_evidence([*fakes.laptop_evidence(tmp_path, names), stray])
+    found = read_evidence([*fakes.laptop_evidence(tmp_path, names), stray, judgements])
     made = aggregate(measured, found, {}, FAST)
     by_name = conditions(made)
     scrub = by_name["scrub"].made
-    assert [item.kind for item in scrub.evidence] == ["masks", "training log"]
+    assert [item.kind for item in scrub.evidence] == ["masks", "training log", "judgements"]
     assert scrub.corpora == ["corpus-plain", "corpus-scrub"]
     assert scrub.adapters == ["ada1"]
     assert scrub.measurements == measured[1].manifest.digest

@@ -109,7 +109,7 @@ def test_page_tells_what_was_found_and_what_was_not(html: str):
     assert "All this rests on 25 canaries, 5 to a multiplicity" in text
     assert "unlearn: in the plan, but no measurement was given." in text
     assert "Extrapolated exposure (all conditions)" in text
-    assert "epsilon 7.98 · delta 1e-05" in text
+    assert "delta 1e-05 · epsilon 7.98" in text
     assert "nan" not in re.findall(r"[a-z]+", text.lower())
 
 
