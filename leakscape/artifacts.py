@@ -172,6 +172,20 @@ class Artifact:
         """
         return read_json(self.file(name))
 
+    def count(self, name: str) -> int:
+        """How many rows a JSON Lines file has, by the manifest.
+
+        Raises:
+            ArtifactError: the manifest names no such file, or no number of rows for it.
+        """
+        self.file(name)
+        rows = self.manifest.files[name].rows
+        if rows is None:
+            raise ArtifactError(
+                f"{self.path}: {MANIFEST} states no number of rows for {name}; make the artifact again."
+            )
+        return rows
+
 
 @contextlib.contextmanager
 def create(path: Path, *, schema: str, provenance: Provenance) -> Iterator[Folder]:
@@ -219,7 +233,17 @@ def load(path: Path, *, schema: str) -> Artifact:
             raise ArtifactError(f"{file} is missing, though {MANIFEST} names it; fetch or make the artifact again.")
         if hash_file(file) != entry.sha256:
             raise ArtifactError(f"{file} has changed since it was written; fetch or make the artifact again.")
+    _refuse_strangers(artifact)
     return artifact
+
+
+def _refuse_strangers(artifact: Artifact) -> None:
+    """A file that the manifest does not name was never hashed; hidden ones are a desktop's or a file system's own."""
+    for file in sorted(artifact.path.rglob("*")):
+        name = file.relative_to(artifact.path)
+        known = name.as_posix() in artifact.manifest.files or name.as_posix() == MANIFEST
+        if not known and not file.is_dir() and not any(part.startswith(".") for part in name.parts):
+            raise ArtifactError(f"{file} is not named in {MANIFEST}; move it out of the artifact.")
 
 
 def read_manifest(path: Path) -> Manifest:
@@ -263,7 +287,7 @@ def read_row(line: bytes, kind: type[T], *, where: str) -> T:
         json.loads(text, parse_constant=_no_constant)
     except UnicodeDecodeError:
         raise ArtifactError(f"{where}: not UTF-8.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ArtifactError(f"{where}: not JSON; the file may be cut off.") from None
     return _validate(kind, text, where)
 
@@ -278,7 +302,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401
         return json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
     except FileNotFoundError:
         raise ArtifactError(f"{path} is missing.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise ArtifactError(f"{path} is not JSON in UTF-8; the file may be cut off.") from None
 
 

@@ -22,7 +22,7 @@ def run(contract: Scrub) -> None:
         IntegrityError: a record was lost, doubled or moved.
     """
     corpus = artifacts.load(contract.corpus, schema=schemas.CORPUS)
-    total = corpus.manifest.files["records.jsonl"].rows or 0
+    total = corpus.count("records.jsonl")
     detector = choose_detector(
         contract.detector, model=contract.model, device=contract.device, batch_size=contract.batch_size
     )

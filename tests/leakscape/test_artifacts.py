@@ -108,6 +108,35 @@ def test_changed_and_missing_files_are_refused(tmp_path: Path) -> None:
         artifacts.load(path, schema=SCHEMA)
 
 
+def test_a_file_that_no_manifest_names_is_refused_unless_hidden(tmp_path: Path) -> None:
+    path = write(tmp_path / "a", [])
+    (path / ".DS_Store").touch()
+    assert artifacts.load(path, schema=SCHEMA).count("rows.jsonl") == 0
+    (path / "deep").mkdir()
+    (path / "deep" / "more.jsonl").touch()
+    with pytest.raises(ArtifactError, match=r"deep/more\.jsonl is not named in manifest\.json"):
+        artifacts.load(path, schema=SCHEMA)
+
+
+def test_rows_are_counted_only_where_the_manifest_states_them(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with artifacts.create(path, schema=SCHEMA, provenance=Provenance()) as folder:
+        folder.write_rows("rows.jsonl", [Row("x", 1), Row("y", 2)])
+        folder.write_json("summary.json", {})
+    artifact = artifacts.load(path, schema=SCHEMA)
+    assert artifact.count("rows.jsonl") == 2
+    with pytest.raises(ArtifactError, match="states no number of rows for summary"):
+        artifact.count("summary.json")
+    with pytest.raises(ArtifactError, match=r"names no other\.jsonl"):
+        artifact.count("other.jsonl")
+
+
+def test_a_manifest_nested_beyond_the_stack_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text("[" * 100_000, encoding="utf-8")
+    with pytest.raises(ArtifactError, match="is not JSON"):
+        artifacts.read_manifest(tmp_path)
+
+
 def test_a_folder_without_manifest_is_no_artifact(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="is no artifact"):
         artifacts.load(tmp_path, schema=SCHEMA)
@@ -130,6 +159,7 @@ def test_a_payload_outside_the_folder_is_refused(tmp_path: Path) -> None:
         (b'{"id":"secret"}', r"line 2: number does not fit \(missing\)"),
         (b'{"id":"secret","number":NaN}', "line 2: not JSON"),
         (b'{"id":"\xff","number":1}', "line 2: not UTF-8."),
+        (b"[" * 100_000, "line 2: not JSON"),
     ],
 )
 def test_a_bad_row_is_named_by_its_line_and_never_quoted(tmp_path: Path, line: bytes, sentence: str) -> None:
