@@ -24,6 +24,8 @@ USAGE = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18, "input
 def retold(prompt: str) -> str:
     """The good answer to a prompt: it depends on nothing else, as a greedy model's does."""
     source = re.split(r"\n\n", prompt)[-2]
+    if prompt.endswith("Judgement:"):
+        return json.dumps({"privacy": 1 + len(source) % 5, "quality": 5, "reason": "combination"})
     return f"Retold {hashlib.sha256(source.encode()).hexdigest()[:12]}."
 
 
@@ -104,6 +106,8 @@ def completion(body: dict[str, Any], fault: str) -> dict[str, Any]:
         message["content"], finish = text[:8], "length"
     elif fault == "empty":
         message["content"] = ""
+    elif fault == "prose":
+        message["content"] = "Four of five, I should say."
     elif fault == "refusal":
         message = {"role": "assistant", "content": None, "refusal": "no"}
     elif fault == "declines":

@@ -1,0 +1,1 @@
+"""Judging: what a rewritten record still tells about a person, and what it still teaches."""
