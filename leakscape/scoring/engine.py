@@ -29,7 +29,8 @@ LOGITS = 1 << 28
 """The most logits of one forward pass (one GiB in float32): longer batches are split."""
 _ROWS = 1 << 24  # logits turned into float32 at once
 
-_Window = tuple[tuple[int, ...], int, int]  # ids, first, end
+Window = tuple[tuple[int, ...], int, int]
+"""A text's ids, and the first and the end of what is scored of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +76,9 @@ def score(model: PreTrainedModel, items: Sequence[Item], *, batch_size: int, wha
         for ids, numbers in wanted.items()
     ]
     scores: dict[int, Score] = {}
-    batches = list(_batches(windows, batch_size, _vocabulary(model)))
+    planned = list(batches(windows, batch_size, vocabulary(model)))
     with scoring(model):
-        for batch in track(batches, total=len(batches), what=what):
+        for batch in track(planned, total=len(planned), what=what):
             for (ids, start, _), values in zip(batch, _score_batch(model, batch), strict=True):
                 for number in wanted[ids]:
                     item = items[number]
@@ -167,28 +168,28 @@ def parameters(model: PreTrainedModel) -> set[str]:
     return set(inspect.signature(base.forward).parameters)
 
 
-def _score_batch(model: PreTrainedModel, batch: Sequence[_Window]) -> Iterator[list[float]]:
+def _score_batch(model: PreTrainedModel, batch: Sequence[Window]) -> Iterator[list[float]]:
     import torch
 
     ids, mask = pad([ids for ids, _, _ in batch], model.device)
-    low, high = _range(batch)
+    low, high = needed(batch)
     positions = torch.arange(low, high, device=model.device)
     logits = forward(model, positions, input_ids=ids, attention_mask=mask, use_cache=False).logits
     for row, (_, first, end) in enumerate(batch):
         yield gather(logits[row, first - 1 - low : end - 1 - low], ids[row, first:end])
 
 
-def _range(batch: Sequence[_Window]) -> tuple[int, int]:
+def needed(batch: Sequence[Window]) -> tuple[int, int]:
     """The positions whose logits the batch needs, one before each scored token."""
     return min(first for _, first, _ in batch) - 1, max(end for _, _, end in batch) - 1
 
 
-def _batches(windows: Sequence[_Window], batch_size: int, vocabulary: int) -> Iterator[list[_Window]]:
+def batches(windows: Sequence[Window], batch_size: int, vocabulary: int) -> Iterator[list[Window]]:
     """Batches of like length, the longest first, so that memory that is too small shows at once."""
-    batch: list[_Window] = []
+    batch: list[Window] = []
     for window in sorted(windows, key=lambda window: (-len(window[0]), -window[1], window[0])):
         grown = [*batch, window]
-        low, high = _range(grown)
+        low, high = needed(grown)
         if batch and (len(grown) > batch_size or len(grown) * (high - low) * vocabulary > LOGITS):
             yield batch
             grown = [window]
@@ -197,6 +198,7 @@ def _batches(windows: Sequence[_Window], batch_size: int, vocabulary: int) -> It
         yield batch
 
 
-def _vocabulary(model: PreTrainedModel) -> int:
+def vocabulary(model: PreTrainedModel) -> int:
+    """How many logits the model gives at a position."""
     config: Any = model.config
     return int(config.get_text_config().vocab_size)
