@@ -12,7 +12,7 @@ import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leakscape.scoring.engine import Score, checked, forward, gather, pad, parameters, score, scoring
+from leakscape.scoring.engine import Score, cache_name, checked, forward, gather, pad, score, scoring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -87,7 +87,7 @@ def _prefix(model: PreTrainedModel, ids: Sequence[int]) -> _Prefix:
     rows, mask = pad([ids], model.device)
     last = torch.tensor([len(ids) - 1], device=model.device)
     outputs = forward(model, last, input_ids=rows, attention_mask=mask, use_cache=True)
-    return _Prefix(outputs[_cache_name(model)], outputs.logits[0], len(ids))
+    return _Prefix(outputs[cache_name(model)], outputs.logits[0], len(ids))
 
 
 def _score_batch(model: PreTrainedModel, prefix: _Prefix, items: Sequence[Item], shared: int) -> Iterator[Score]:
@@ -105,15 +105,10 @@ def _score_batch(model: PreTrainedModel, prefix: _Prefix, items: Sequence[Item],
         input_ids=ids,
         attention_mask=torch.cat([before, mask], dim=1),
         use_cache=True,
-        **{_cache_name(model): cache},
+        **{cache_name(model): cache},
     )
     for row, item in enumerate(items):
         # Index 0 is drawn from the prefix, index t from the continuation's token t - 1.
         logits = torch.cat([prefix.logits, outputs.logits[row, : item.end - shared - 1]])
         first = item.first - shared
         yield checked(item, gather(logits[first:], ids[row, first : item.end - shared]))
-
-
-def _cache_name(model: PreTrainedModel) -> str:
-    """What the model calls its cache; a model that brings its own code may still use the older name."""
-    return "cache" if "cache" in parameters(model) else "past_key_values"

@@ -168,6 +168,11 @@ def parameters(model: PreTrainedModel) -> set[str]:
     return set(inspect.signature(base.forward).parameters)
 
 
+def cache_name(model: PreTrainedModel) -> str:
+    """What the model calls its cache; a model that brings its own code may still use the older name."""
+    return "cache" if "cache" in parameters(model) else "past_key_values"
+
+
 def _score_batch(model: PreTrainedModel, batch: Sequence[Window]) -> Iterator[list[float]]:
     import torch
 
