@@ -1,8 +1,9 @@
 """A plan becomes a graph of steps in which equal steps are one.
 
 Wiring needs no lines in the plan. A step's input takes the latest output of the same name on its chain; an output of
-kind `corpus` replaces the corpus whatever its name; an input of many takes every output of its kind so far. The
-landscape takes all measurements, and as evidence whatever else the steps wrote down: logs, masks, ledgers.
+kind `corpus` replaces the corpus whatever its name, and an input named `original` takes the first one, as it was
+before any defence; an input of many takes every output of its kind so far. The landscape takes all measurements, and
+as evidence whatever else the steps wrote down: logs, masks, ledgers.
 
 Pure: a plan and contracts in, a graph out.
 """
@@ -16,6 +17,9 @@ from leakscape.contract import Field, Param, Spec, spec
 from leakscape.errors import PlanError
 from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION, Contracts, complete, known_by, trains
 from pipelines.schema import Condition, Parameters, Plan, Target
+
+ORIGINAL = "original"
+"""The name of an input that takes the corpus with the canaries, untouched by the defences that came after."""
 
 MOST_CHARACTERS = 10_000
 """KFP refuses longer parameters."""
@@ -94,6 +98,8 @@ class _Chain:
             kind = _kind(output)
             ref = Ref(step.id, output.name)
             named["corpus" if kind == "corpus" else output.name] = ref
+            if kind == "corpus":
+                named.setdefault(ORIGINAL, ref)
             given.append((kind, ref))
         return _Chain(named, tuple(dict.fromkeys(given)))
 
@@ -107,7 +113,7 @@ class _Chain:
         kind = _kind(one)
         if getattr(one.role, "many", False):
             return tuple(ref for given, ref in self.given if given == kind or (kind == "evidence" and _evidence(given)))
-        name = "corpus" if kind == "corpus" else one.name
+        name = "corpus" if kind == "corpus" and one.name != ORIGINAL else one.name
         if name not in self.named:
             raise PlanError(f"{found.name} needs `{name}`, which no step before it gives.")
         return (self.named[name],)

@@ -84,6 +84,7 @@ class Evaluate:
 
     canaries: Annotated[Path, In("canaries", "Canaries.")]
     held_out: Annotated[Path, In("population", "Held-out people.")]
+    original: Annotated[Path, In("corpus", "Corpus before any defence.")]
     adapters: Annotated[tuple[Path, ...], In("adapter", "Adapters.", many=True)]
     target: Annotated[str, Param("Target.", required=True)]
     condition: Annotated[str, Param("Condition.", required=True)]

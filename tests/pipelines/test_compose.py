@@ -58,8 +58,15 @@ def test_wiring_takes_the_last_corpus_and_every_adapter():
     assert steps["tiny · dp · evaluate"].inputs == {
         "canaries": (Ref(canaries, "canaries"),),
         "held_out": (Ref(population, "held_out"),),
+        "original": (Ref(canaries, "corpus"),),
         "adapters": (Ref(steps["tiny · dp · dp-train"].id, "adapter"),),
     }
+
+
+def test_an_input_named_original_takes_the_corpus_before_any_defence():
+    steps = by_title(graph())
+    assert steps["tiny · scrub · lora-train"].inputs["corpus"] == (Ref(steps["scrub · scrub"].id, "scrubbed"),)
+    assert steps["tiny · scrub · evaluate"].inputs["original"] == (Ref(steps["canary-insert"].id, "corpus"),)
 
 
 def test_the_landscape_gets_all_measurements_and_all_evidence_in_the_plan_s_order():
