@@ -187,7 +187,7 @@ def _path(field: Field, text: str | None) -> Path:
 
 
 def _refuse_equal_paths(contract_spec: Spec, values: dict[str, Any]) -> None:
-    """Two flags with one path compare a thing with itself or write over it: nobody means that."""
+    """Two flags with one path compare a thing with itself, an output inside another artifact changes that one."""
     seen: dict[Path, str] = {}
     for field in (*contract_spec.inputs, *contract_spec.outputs):
         value = values[field.name]
@@ -196,3 +196,7 @@ def _refuse_equal_paths(contract_spec: Spec, values: dict[str, Any]) -> None:
             if place in seen:
                 raise ContractError(f"{seen[place]} and {field.flag} name the same path, {path}; each needs its own.")
             seen[place] = field.flag
+    for field in contract_spec.outputs:
+        around = next((seen[above] for above in values[field.name].resolve().parents if above in seen), "")
+        if around:
+            raise ContractError(f"{field.flag} lies inside {around}; each artifact needs a folder of its own.")

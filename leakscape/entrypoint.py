@@ -15,7 +15,7 @@ import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import components
 from leakscape import arguments, executor
@@ -25,11 +25,15 @@ from leakscape.errors import (
     EXIT_FAULT,
     EXIT_INPUT,
     EXIT_INTERRUPTED,
+    ContractError,
     DependencyError,
     InputError,
     LeakscapeError,
 )
 from leakscape.progress import say
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 DEBUG = "LEAKSCAPE_DEBUG"
 EXIT_TERMINATED = 128 + signal.SIGTERM
@@ -69,14 +73,26 @@ def _run(name: str, argv: Sequence[str]) -> None:
     contract = find(name)
     instance, given = arguments.read(contract, argv)
     executor_input = executor.read_executor_input(given) if given else None
-    for field in spec(contract).outputs:
-        getattr(instance, field.name).parent.mkdir(parents=True, exist_ok=True)
+    _make_room(instance)
     try:
         components.load_run(name)(instance)
     except ModuleNotFoundError as error:
         _refuse_missing(name, error)
     if executor_input is not None:
         executor.write_executor_output(instance, executor_input)
+
+
+def _make_room(instance: object) -> None:
+    """Make the outputs' parents; refuse a taken place now, not after the work whose result has nowhere to go.
+
+    Raises:
+        ContractError: something lies where an output goes.
+    """
+    for field in spec(instance).outputs:
+        path: Path = getattr(instance, field.name)
+        if (path.is_file() and path.stat().st_size) or (path.is_dir() and any(path.iterdir())):
+            raise ContractError(f"{field.flag}: {path} exists already; nothing is overwritten: choose another place.")
+        path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def find(name: str) -> type:
@@ -132,6 +148,8 @@ def _sentence(error: BaseException) -> tuple[str, int]:
             found = f"the disk is full{_at(error)}; make room and run the step again.", EXIT_FAULT
         case PermissionError() | OSError(errno=errno.EROFS):
             found = f"permission denied{_at(error)}.", EXIT_INPUT
+        case OSError(errno=errno.EEXIST | errno.ENOTDIR | errno.ENAMETOOLONG):
+            found = f"no folder can be made{_at(error)}: {error.strerror}.", EXIT_INPUT
         case MemoryError():
             found = "the memory ran out; give the step more, or lower its batch size.", EXIT_FAULT
         case _ if type(error).__name__ == "OutOfMemoryError":  # torch's; importing torch here would cost seconds

@@ -101,6 +101,13 @@ def test_one_path_for_two_things_is_refused(folder: Path) -> None:
         read(folder, "--adapters", str(folder / "one" / ".." / "corpus"))
 
 
+@pytest.mark.parametrize("inside", ["corpus/made", "corpus/deep/made"])
+def test_an_output_inside_another_artifact_is_refused(folder: Path, inside: str) -> None:
+    argv = ["--corpus", str(folder / "corpus"), "--adapter", str(folder / inside), "--target=x"]
+    with pytest.raises(ContractError, match="--adapter lies inside --corpus; each artifact needs a folder"):
+        arguments.read(Toy, argv)
+
+
 def test_help_shows_every_field_with_default_limits_and_an_example() -> None:
     text = arguments.parser(spec(Toy)).format_help()
     words = " ".join(text.split())

@@ -62,6 +62,11 @@ def test_a_component_runs_and_writes_its_executor_output(tmp_path: Path) -> None
         (MemoryError(), 1, "the memory ran out"),
         (OSError(errno.ENOSPC, "No space left", "/data/x"), 1, "the disk is full at /data/x"),
         (PermissionError(errno.EACCES, "Permission denied", "/data/x"), 2, "permission denied at /data/x."),
+        (
+            NotADirectoryError(errno.ENOTDIR, "Not a directory", "/data/x"),
+            2,
+            "no folder can be made at /data/x: Not a directory.",
+        ),
         (ModuleNotFoundError("No module", name="torch.nn"), 2, "toy-source needs torch, which is not installed here"),
         (type("OutOfMemoryError", (RuntimeError,), {})(COIN), 1, "the accelerator's memory ran out"),
     ],
@@ -75,6 +80,28 @@ def test_errors_become_a_sentence_and_an_exit_code(
     assert captured.err.startswith(f"leakscape toy-source: {sentence}")
     assert captured.err.count("\n") == 1
     assert COIN not in captured.err
+
+
+@pytest.mark.usefixtures("toy_components")
+def test_a_taken_place_is_refused_before_the_work(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run(_contract: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(components, "load_run", lambda _name: run)
+    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken" / "file").touch()
+    assert run_component("toy-source", ["--numbers", str(tmp_path / "taken")]) == 2
+    assert "--numbers: " in (told := capsys.readouterr().err)
+    assert "taken exists already; nothing is overwritten: choose another place." in told
+
+
+@pytest.mark.usefixtures("toy_components")
+def test_a_file_in_the_way_of_an_output_is_wrong_input(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert run_component("toy-source", ["--numbers", str(tmp_path / "file" / "numbers")]) == 2
+    assert "no folder can be made at " in capsys.readouterr().err
 
 
 def test_an_unforeseen_error_shows_its_type_and_frames_alone(fails: Fails, capsys: pytest.CaptureFixture[str]) -> None:
