@@ -173,7 +173,7 @@ def parse(field: Field, text: str) -> Value:
         if field.type in (list, dict):
             return _parse_json(field, text)
         return typing.cast("Value", field.type(text))
-    except (ValueError, KeyError):
+    except (ValueError, KeyError, RecursionError):
         raise ContractError(f"{field.flag} takes {_type_words(field.type)}: {text[:80]!r} is none.") from None
 
 
@@ -219,11 +219,19 @@ def _check_range(field: Field, role: Param, value: object) -> None:
         if not isinstance(number, int | float) or isinstance(number, bool):
             continue
         if role.low is not None and number < role.low:
-            raise ContractError(f"{field.flag} must be at least {role.low:g}, not {number:g}.")
+            raise ContractError(f"{field.flag} must be at least {role.low:g}, not {_short(number)}.")
         if role.above is not None and number <= role.above:
-            raise ContractError(f"{field.flag} must be above {role.above:g}, not {number:g}.")
+            raise ContractError(f"{field.flag} must be above {role.above:g}, not {_short(number)}.")
         if role.high is not None and number > role.high:
-            raise ContractError(f"{field.flag} must be at most {role.high:g}, not {number:g}.")
+            raise ContractError(f"{field.flag} must be at most {role.high:g}, not {_short(number)}.")
+
+
+def _short(number: float) -> str:
+    """A number as a message shows it; a whole number may be larger than any float."""
+    try:
+        return f"{number:g}"
+    except OverflowError:
+        return "a number of more than 300 digits"
 
 
 def _check_instance(instance: object) -> None:

@@ -1,6 +1,7 @@
 """How an artifact was made: arguments, input digests, library versions."""
 
 import importlib.metadata
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from leakscape import __version__
 from leakscape.artifacts import Provenance, read_manifest
 from leakscape.contract import spec
+from leakscape.errors import ContractError
 
 
 def provenance(
@@ -19,8 +21,15 @@ def provenance(
         contract: the instance that `run` was given; its parameters and the digests of its inputs are recorded.
         libraries: distributions whose versions change the result (`torch`, `peft`, ...).
         details: whatever else a reader needs; never a value of a record.
+
+    Raises:
+        ContractError: a parameter is infinite, which no manifest can hold.
     """
     contract_spec = spec(contract)
+    for field in contract_spec.params:
+        value = getattr(contract, field.name)
+        if isinstance(value, float) and math.isinf(value):
+            raise ContractError(f"{field.flag} must be finite: a manifest is JSON, which has no infinity.")
     inputs: dict[str, Any] = {}
     for field in contract_spec.inputs:
         value = getattr(contract, field.name)

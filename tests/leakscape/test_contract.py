@@ -70,6 +70,7 @@ def test_instances_are_frozen() -> None:
         ({"epochs": 10}, "--epochs must be at most 9, not 10."),
         ({"epochs": True}, "--epochs takes a whole number, not bool."),
         ({"epochs": 1.5}, "--epochs takes a whole number, not float."),
+        ({"epochs": 10**400}, "--epochs must be at most 9, not a number of more than 300 digits."),
         ({"rate": 0}, "--rate must be above 0, not 0."),
         ({"rate": math.nan}, "--rate must be a number, not NaN."),
         ({"mode": "medium"}, "--mode must be one of fast, slow, not 'medium'."),
@@ -114,7 +115,16 @@ def test_text_is_itself(value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("epochs", "two"), ("rate", "fast"), ("frozen", "maybe"), ("sizes", "[1"), ("extra", "[1]")]
+    ("name", "text"),
+    [
+        ("epochs", "two"),
+        ("epochs", "9" * 5000),  # beyond the digits that Python reads
+        ("rate", "fast"),
+        ("frozen", "maybe"),
+        ("sizes", "[1"),
+        ("sizes", "[" * 100_000),  # beyond Python's stack
+        ("extra", "[1]"),
+    ],
 )
 def test_text_of_another_type_is_refused(name: str, text: str) -> None:
     with pytest.raises(ContractError, match=f"--{name} takes"):
