@@ -9,14 +9,23 @@ from leakscape.contract import In, Out, Param, component
 
 @component(name="evaluate", image="evaluate")
 class Evaluate:
-    """Score what a model makes of the canaries' secrets and of unseen records.
+    """Score what a model makes of the canaries' secrets and of unseen records, and attack it.
 
-    Every score is kept, one row for each canary and record; means, intervals and ranks are made from them later. The
+    Every score is kept, one row for each canary and record; means, intervals and ranks are made from them later.
+    Membership attacks ask which records were trained on; extraction lets the model go on where a secret begins. The
     untouched base model is measured by giving no adapter.
     """
 
     canaries: Annotated[Path, In("canaries", "Canaries to probe, with the names that were left unplanted.")]
     held_out: Annotated[Path, In("population", "Records that the model was never trained on.")]
+    original: Annotated[
+        Path,
+        In(
+            "corpus",
+            "The corpus with the canaries as it was before any defence; membership attacks draw training records "
+            "from it.",
+        ),
+    ]
     adapters: Annotated[
         tuple[Path, ...],
         In("adapter", "Adapters to apply, the first one first; none for the untouched model.", many=True),
@@ -55,13 +64,42 @@ class Evaluate:
         ),
     ] = 4
     held_out_limit: Annotated[int, Param("How many held-out records to score, from the first; 0 for all.", low=0)] = 0
+    attacks: Annotated[
+        list[str],
+        Param("Membership attacks to run: any of loss, zlib, min_k, min_k_plus_plus and reference (the adapter off)."),
+    ] = field(default_factory=lambda: ["loss", "zlib", "min_k", "min_k_plus_plus", "reference"])
+    membership_records: Annotated[
+        int,
+        Param(
+            "How many training records, and as many held-out ones, membership attacks try beside all canaries; 0 to "
+            "leave membership out.",
+            low=0,
+        ),
+    ] = 200
+    extraction_samples: Annotated[
+        int,
+        Param(
+            "How many continuations are drawn where each canary's secret begins, besides the likeliest one; 0 to "
+            "leave extraction out.",
+            low=0,
+        ),
+    ] = 8
     batch_size: Annotated[int, Param("Texts in one forward pass; lower it if memory runs out.", low=1)] = 16
     candidate_batch_size: Annotated[
-        int, Param("Names in one forward pass when secrets are ranked; lower it if memory runs out.", low=1)
+        int,
+        Param(
+            "Names or continuations in one forward pass when secrets are ranked or extracted; lower it if memory runs "
+            "out.",
+            low=1,
+        ),
     ] = 128
     trust_remote_code: Annotated[bool, Param("Run code that the model's repository brings.")] = False
-    seed: Annotated[int, Param("Draws the unplanted names that are scored after each canary's record.")] = 0
+    seed: Annotated[int, Param("Draws the unplanted names, the records that are attacked and the continuations.")] = 0
     measurements: Annotated[Path, Out("measurements", "Raw scores, one row for each canary and record.")]
+    roc: Annotated[
+        Path,
+        Out("classification_metrics", "How well a membership attack tells training records from held-out ones."),
+    ]
 
 
 CONTRACT = Evaluate

@@ -1,9 +1,10 @@
-"""Measures a model: canaries, held-out records and adapters in, raw scores out."""
+"""Measures and attacks a model: canaries, held-out and original records and adapters in, raw scores out."""
 
 import time
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from components.evaluate.contract import Evaluate
 from leakscape import artifacts, schemas
@@ -11,29 +12,40 @@ from leakscape.canaries.canary import Canary
 from leakscape.models.load import TINY, LoadedModel, load_model
 from leakscape.progress import say
 from leakscape.provenance import provenance
-from leakscape.records.record import Record
+from leakscape.records.record import CorpusRecord, Record
+from leakscape.scoring.adversary import Adversary, Loot, attack_model, check_adversary
+from leakscape.scoring.attack_rows import write_attacks, write_extractions
 from leakscape.scoring.condition import Planted, Request, check_request, details, measure_condition
 from leakscape.scoring.measurements import Measurements, write
 from leakscape.scoring.probes import Alternative
 from leakscape.scoring.rows import Summary, probe_summaries
+from leakscape.statistics.membership import classification_metrics
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LIBRARIES = ("numpy", "peft", "pyarrow", "safetensors", "scipy", "tokenizers", "torch", "transformers")
+
+T = TypeVar("T", bound="DataclassInstance")
 
 
 def run(contract: Evaluate) -> None:
     """Score every probe that the contract names and account for every id.
 
     Raises:
-        ContractError: a probe is unknown or none is named, or more alternatives are wanted than there are.
+        ContractError: a probe or an attack is unknown, no probe is named, or more alternatives are wanted than there
+            are.
         InputError: the model or an adapter can't be used, there is nothing to measure, or memory is too small.
-        IntegrityError: an id stands twice, or is lost on the way.
+        IntegrityError: an id stands twice or is lost on the way, or the original corpus does not hold the canaries.
         LeakscapeError: the model gives no finite probability.
     """
     started = time.monotonic()
-    planted, request = _planted(contract.canaries), _request(contract)
+    planted, request, tried = _planted(contract.canaries), _settings(Request, contract), _settings(Adversary, contract)
     check_request(request, planted)
+    check_adversary(tried)
     loaded = _load(contract)
     tally = measure_condition(loaded, planted, _records(contract.held_out), request)
+    loot = attack_model(loaded, planted.canaries, _corpus(contract.original), _records(contract.held_out), tried)
     made = provenance(contract, libraries=LIBRARIES, details={"tokenizer_hash": loaded.tokenizer_hash})
     summary = Summary(
         target=contract.target,
@@ -48,11 +60,16 @@ def run(contract: Evaluate) -> None:
         batch_size=contract.batch_size,
         held_out_limit=contract.held_out_limit,
         probes=probe_summaries(tally.rows, tally.unscorable),
-        details=details(request, planted, loaded, tally),
+        details={**details(request, planted, loaded, tally), **loot.details},
     )
     with artifacts.create(contract.measurements, schema=schemas.MEASUREMENTS, provenance=made) as folder:
         write(folder, Measurements(summary, tally.ordered()))
+        if loot.attacks:
+            write_attacks(folder, loot.attacks)
+        if loot.extractions:
+            write_extractions(folder, loot.extractions)
         folder.seconds = _seconds(time.monotonic() - started, loaded)
+    _write_roc(contract.roc, loot)
     unscorable = sum(len(several) for several in tally.unscorable.values())
     say(f"{contract.condition}: {len(tally.rows)} scores, {unscorable} texts unscorable")
 
@@ -67,10 +84,18 @@ def _records(path: Path) -> Iterator[Record]:
     yield from artifacts.load(path, schema=schemas.POPULATION).rows("records.jsonl", Record)
 
 
-def _request(contract: Evaluate) -> Request:
-    names = Request.__dataclass_fields__
-    settings: dict[str, Any] = {name: getattr(contract, name) for name in names}
-    return Request(**settings)
+def _corpus(path: Path) -> Iterator[CorpusRecord]:
+    yield from artifacts.load(path, schema=schemas.CORPUS).rows("records.jsonl", CorpusRecord)
+
+
+def _settings(kind: type[T], contract: Evaluate) -> T:
+    """The parameters that a request is made of: they have the same names in the contract."""
+    return kind(**{field.name: getattr(contract, field.name) for field in fields(kind)})
+
+
+def _write_roc(path: Path, loot: Loot) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(artifacts.dump_json(classification_metrics(loot.attacks)) + "\n", encoding="utf-8", newline="\n")
 
 
 def _load(contract: Evaluate) -> LoadedModel:

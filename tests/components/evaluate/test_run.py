@@ -1,6 +1,7 @@
 """The component from artifact to artifact, on toys of the real architectures."""
 
 import dataclasses
+import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,11 +13,14 @@ from components.evaluate.contract import Evaluate
 from components.evaluate.run import run
 from leakscape import artifacts, schemas
 from leakscape.canaries.canary import Canary
+from leakscape.canaries.insert import copy_of
 from leakscape.canaries.question import question
 from leakscape.errors import ArtifactError, ContractError, InputError, IntegrityError
 from leakscape.models.adapters import save_adapter
 from leakscape.models.load import load_model
-from leakscape.records.record import Record, render
+from leakscape.records.record import Record, instance, render
+from leakscape.scoring.attack_rows import read_attacks, read_extractions
+from leakscape.scoring.attacks import ATTACKS
 from leakscape.scoring.measurements import Measurements, read
 from leakscape.scoring.rows import PROBES
 
@@ -56,6 +60,9 @@ def canary(number: int, multiplicity: int) -> Canary:
 
 CANARIES = (canary(1, 4), canary(2, 0), canary(3, 1))  # a coin left the second one out
 HELD_OUT = tuple(record(f"h-{number}", "Metformin") for number in range(1, 5))
+TRAIN = tuple(record(f"t-{number}", "Amlodipine") for number in range(1, 7))
+COPIES = [copy_of(each, copy) for each in CANARIES for copy in range(1, each.multiplicity + 1)]
+ORIGINAL = [*COPIES[:2], *map(instance, TRAIN), *COPIES[2:]]
 
 
 def save(path: Path, schema: str, **files: Iterable[object]) -> Path:
@@ -77,13 +84,16 @@ def contract(tmp_path: Path, models: dict[str, str]) -> Evaluate:
     return Evaluate(
         canaries=save(tmp_path / "canaries", schemas.CANARIES, **canaries),
         held_out=save(tmp_path / "held_out", schemas.POPULATION, records=HELD_OUT),
+        original=save(tmp_path / "original", schemas.CORPUS, records=ORIGINAL),
         adapters=(),
         target="toy",
         condition="none",
         model=models["llama"],
         device="cpu",
         unplanted=2,
+        extraction_samples=2,
         measurements=tmp_path / "measurements",
+        roc=tmp_path / "roc.json",
     )
 
 
@@ -150,6 +160,13 @@ def test_an_adapter_changes_scores_and_is_named_by_its_digest(contract: Evaluate
     assert artifacts.read_manifest(contract.measurements).inputs["adapters"] == list(tuned.summary.adapters)
     difference = tuned.columns("verbatim").log_likelihood - untouched.columns("verbatim").log_likelihood
     assert abs(difference).min() > 1e-3
+    # The adapter was off for the reference, and the untouched model is no reference to itself.
+    scores = {row.id: row.score for row in read_attacks(contract.measurements) if row.attack == "reference"}
+    assert min(map(abs, scores.values())) > 0
+    assert {row.attack for row in read_attacks(tmp_path / "none")} == set(ATTACKS) - {"reference"}
+    before = {row.id: row.score for row in read_attacks(tmp_path / "none") if row.attack == "loss"}
+    after = {row.id: row.score for row in read_attacks(contract.measurements) if row.attack == "loss"}
+    assert scores == pytest.approx({name: after[name] - before[name] for name in scores}, abs=1e-5)
 
 
 def test_probes_limits_and_alternatives_are_choices(contract: Evaluate, tmp_path: Path):
@@ -161,6 +178,79 @@ def test_probes_limits_and_alternatives_are_choices(contract: Evaluate, tmp_path
     assert {row.probe for row in none.rows} == set(PROBES) - {"exposure"}
 
 
+@pytest.mark.parametrize("architecture", ["llama", "gpt_oss"])
+def test_everyone_is_attacked_and_the_sides_are_right(contract: Evaluate, models: dict[str, str], architecture: str):
+    found = measured(dataclasses.replace(contract, model=models[architecture]))
+    rows = read_attacks(contract.measurements)
+    assert list(dict.fromkeys(row.attack for row in rows)) == ["loss", "zlib", "min_k", "min_k_plus_plus"]
+    sides = [(row.id, row.kind, row.member, row.multiplicity) for row in rows if row.attack == "zlib"]
+    assert sides == [
+        ("canary-001", "canary", True, 4),
+        ("canary-002", "canary", False, 0),
+        ("canary-003", "canary", True, 1),
+        *((each.id, "record", True, None) for each in TRAIN),
+        *((each.id, "record", False, None) for each in HELD_OUT),
+    ]
+    # A held-out record's loss is that of its held_out probe.
+    whole = {row.id: row.log_likelihood / row.tokens for row in found.of("held_out")}
+    scores = {row.id: row.score for row in rows if row.attack == "loss" and row.id in whole}
+    assert scores == pytest.approx(whole, abs=1e-5)
+    assert found.summary.details["membership"]["reference"] == ""
+    assert (found.summary.details["membership"]["members"], found.summary.details["membership"]["others"]) == (8, 5)
+
+
+def test_every_canary_is_extracted_from_once_and_so_often(contract: Evaluate):
+    measured(contract)
+    rows = read_extractions(contract.measurements)
+    assert [(row.id, row.multiplicity, row.number) for row in rows] == [
+        (each.id, each.multiplicity, number) for each in CANARIES for number in range(3)
+    ]
+    assert not any(row.exact or row.near for row in rows)  # untrained weights know nothing
+
+
+def test_the_curve_is_written_as_kubeflow_draws_it(contract: Evaluate):
+    measured(contract)
+    drawn = json.loads(contract.roc.read_text())
+    points = drawn["confidenceMetrics"]
+    assert (drawn["attack"], drawn["members"]) == ("loss", "record")
+    assert (points[0]["recall"], points[0]["falsePositiveRate"]) == (0, 0)
+    assert (points[-1]["recall"], points[-1]["falsePositiveRate"]) == (1, 1)
+    thresholds = [point["confidenceThreshold"] for point in points]
+    assert thresholds == sorted(thresholds, reverse=True)
+
+
+def test_attacks_are_choices(contract: Evaluate, tmp_path: Path):
+    none = dataclasses.replace(contract, probes=["verbatim"], membership_records=0, extraction_samples=0)
+    measured(none)
+    assert read_attacks(none.measurements) == ()
+    assert read_extractions(none.measurements) == ()
+    assert json.loads(none.roc.read_text()) == {"confidenceMetrics": []}
+    few = dataclasses.replace(contract, membership_records=2, attacks=["min_k"], measurements=tmp_path / "few")
+    found = measured(few)
+    rows = read_attacks(few.measurements)
+    assert {row.attack for row in rows} == {"min_k"}
+    assert sum(row.kind == "record" and row.member for row in rows) == 2
+    assert sum(row.kind == "record" and not row.member for row in rows) == 2
+    assert found.summary.details["membership"]["attacks"] == ["min_k"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (ORIGINAL[1:], "canary-001 should stand 4 times in the original corpus, but stands 3 times"),
+        ([*ORIGINAL, instance(CANARIES[1].record)], "canary-002 should stand 0 times"),
+        ([*ORIGINAL, instance(HELD_OUT[0])], "h-1 stands 2 times"),
+    ],
+)
+def test_a_corpus_of_other_canaries_or_with_held_out_records_is_refused(
+    contract: Evaluate, tmp_path: Path, rows: list[object], words: str
+):
+    other = save(tmp_path / "other", schemas.CORPUS, records=rows)
+    with pytest.raises(IntegrityError, match=words):
+        run(dataclasses.replace(contract, original=other))
+    assert not contract.measurements.exists()
+
+
 def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_path: Path):
     model = toys.save("gpt2", tmp_path / "gpt2")
     long = record("h-5", "x" * 2000)
@@ -169,6 +259,8 @@ def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_pat
     (left_out,) = found.summary.probes["held_out"].unscorable
     assert left_out.id == "h-5"
     assert "the model reads 1024" in left_out.reason
+    assert [each["id"] for each in found.summary.details["membership"]["unscorable"]] == ["h-5"]
+    assert "h-5" not in {row.id for row in read_attacks(contract.measurements)}
     assert len(found.of("held_out")) == 4
 
 
@@ -179,6 +271,8 @@ def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_pat
         ({"probes": []}, ContractError),
         ({"alternatives": len(NAMES) + 1}, ContractError),
         ({"model": "./nowhere"}, InputError),
+        ({"attacks": ["lost"]}, ContractError),
+        ({"attacks": ["loss", "loss"]}, ContractError),
     ],
 )
 def test_wrong_requests_are_refused(contract: Evaluate, changes: dict[str, object], error: type[Exception]):
