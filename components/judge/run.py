@@ -16,7 +16,7 @@ from leakscape.progress import say, track
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
 from leakscape.rewriting import outcome
-from leakscape.rewriting.choose import language_model, settings_of
+from leakscape.rewriting.choose import language_model, libraries, settings_of
 from leakscape.rewriting.job import Job, Result, Settings
 from leakscape.rewriting.ledger import open_ledger
 from leakscape.rewriting.rarity import count_values
@@ -56,7 +56,7 @@ def run(contract: Judge) -> None:
         IntegrityError: a record has no source in its place, or a judgement was lost.
     """
     cohort = _Cohort(contract)
-    made = provenance(contract, details=_details(contract, cohort))
+    made = provenance(contract, libraries=libraries(contract.backend), details=_details(contract, cohort))
     result, model = (None, rules.MODEL) if contract.backend == "rules" else _ask(contract, cohort, made)
     tally = Tally()
     with artifacts.create(contract.judgements, schema=schemas.JUDGEMENTS, provenance=made) as folder:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
-from leakscape.contract import In, Out, Param, component
+from leakscape.contract import VARIABLE, In, Out, Param, component
 
 
 @component(name="vllm-rewrite", image="rewrite")
@@ -51,9 +51,9 @@ class VllmRewrite:
     rare_below: Annotated[int, Param("Rules only: a value that fewer people carry is rare and replaced.", low=1)] = 5
     base_url: Annotated[str, Param("Endpoint only: its address; '' for the client's own default.")] = ""
     api: Annotated[str, Param("Endpoint only: which interface it offers.", choices=("chat", "responses"))] = "chat"
-    key_variable: Annotated[str, Param("Endpoint only: the environment variable that holds the credential.")] = (
-        "OPENAI_API_KEY"
-    )
+    key_variable: Annotated[
+        str, Param("Endpoint only: the environment variable that holds the credential.", pattern=VARIABLE)
+    ] = "OPENAI_API_KEY"
     concurrency: Annotated[int, Param("Endpoint only: requests under way at once.", low=1, high=512)] = 8
     timeout: Annotated[float, Param("Endpoint only: seconds for one call.", above=0)] = 120.0
     retries: Annotated[int, Param("Endpoint only: retries of one call, with back-off.", low=0, high=50)] = 6

@@ -11,6 +11,7 @@ from leakscape.errors import InputError
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord, Record, render
 from leakscape.rewriting import outcome, prompts
+from leakscape.rewriting.choose import libraries
 from leakscape.rewriting.corpus import rewritten, sources
 from leakscape.rewriting.job import Job, Result, Settings
 from leakscape.rewriting.ledger import open_ledger
@@ -45,9 +46,8 @@ def run(contract: VllmRewrite) -> None:
 
 
 def _provenance(contract: VllmRewrite) -> Provenance:
-    return provenance(
-        contract, details={"prompt_sha256": prompts.digest(contract.strategy), "strategy": contract.strategy}
-    )
+    details = {"prompt_sha256": prompts.digest(contract.strategy), "strategy": contract.strategy}
+    return provenance(contract, libraries=libraries(contract.backend), details=details)
 
 
 def _write(contract: VllmRewrite, corpus: artifacts.Artifact, result: Result, made: Provenance, *, model: str) -> None:

@@ -1,10 +1,13 @@
 """From settings to the backend that asks a language model."""
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 
 from leakscape.errors import InputError
 from leakscape.rewriting.backend import Backend
+
+_LIBRARIES = {"openai": ("openai",), "vllm": ("vllm",), "transformers": ("torch", "transformers")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +49,11 @@ class ModelSettings:
 def settings_of(contract: object) -> ModelSettings:
     """The settings of a component whose parameters bear these names."""
     return ModelSettings(**{item.name: getattr(contract, item.name) for item in fields(ModelSettings)})
+
+
+def libraries(backend: str) -> tuple[str, ...]:
+    """The distributions whose versions may change a backend's answers, as far as they are installed."""
+    return tuple(name for name in _LIBRARIES.get(backend, ()) if importlib.util.find_spec(name))
 
 
 def language_model(settings: ModelSettings, environment: Mapping[str, str]) -> Backend:
