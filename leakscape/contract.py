@@ -17,6 +17,7 @@ types and ranges, so an instance is always valid. Standard library only: every i
 import dataclasses
 import json
 import math
+import re
 import typing
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ Scalar = str | int | float | bool
 Value = Scalar | list[Any] | dict[str, Any]
 
 IMAGES = ("base", "train", "rewrite", "evaluate")
+
+VARIABLE = "[A-Za-z_][A-Za-z0-9_]*"
+"""The pattern of an environment variable's name."""
+
+_CREDENTIAL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#@]*:[^/?#@]*@")
 
 T = TypeVar("T")
 
@@ -72,6 +78,8 @@ class Param:
         above: the value must be larger than this.
         choices: the only values allowed.
         required: the empty string is refused ('' means unset, as KFP delivers a blank field).
+        pattern: a regular expression that a text which is not empty must fit. A message never repeats one that does
+            not: it may be a credential in the wrong place.
     """
 
     description: str = dataclasses.field(kw_only=False)
@@ -80,6 +88,7 @@ class Param:
     above: float | None = None
     choices: tuple[Scalar, ...] = ()
     required: bool = False
+    pattern: str = ""
 
 
 @dataclass(frozen=True)
@@ -207,10 +216,20 @@ def check(field: Field, value: object) -> None:
         raise ContractError(f"{field.flag} must be a number, not NaN.")
     if role.required and value in ("", [], {}):
         raise ContractError(f"{field.flag} must be given: {role.description}")
+    if isinstance(value, str):
+        _check_text(field, role, value)
     if role.choices and value not in role.choices:
         allowed = ", ".join(str(choice) for choice in role.choices)
         raise ContractError(f"{field.flag} must be one of {allowed}, not {value!r}.")
     _check_range(field, role, value)
+
+
+def _check_text(field: Field, role: Param, value: str) -> None:
+    """Parameters stand in manifests, logs and pipelines for all to read, so an address holds no password."""
+    if _CREDENTIAL.match(value):
+        raise ContractError(f"{field.flag} holds a password; hand it over by an environment variable or a secret.")
+    if role.pattern and value and not re.fullmatch(role.pattern, value):
+        raise ContractError(f"{field.flag} does not fit. It is: {role.description}")
 
 
 def _check_range(field: Field, role: Param, value: object) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscape.contract import Field, In, Out, Param, check, component, parse, spec
+from leakscape.contract import VARIABLE, Field, In, Out, Param, check, component, parse, spec
 from leakscape.errors import ContractError
 
 
@@ -26,6 +26,7 @@ class Toy:
     epochs: Annotated[int, Param("Passes.", low=1, high=9)] = 2
     rate: Annotated[float, Param("Learning rate.", above=0)] = 1e-3
     mode: Annotated[str, Param("How.", choices=("fast", "slow"))] = "fast"
+    key: Annotated[str, Param("The variable with the key.", pattern=VARIABLE)] = ""
     frozen: Annotated[bool, Param("Whether.")] = False
     sizes: Annotated[list[int], Param("Sizes.", low=1)] = dataclasses.field(default_factory=lambda: [1, 4])
     extra: Annotated[dict[str, Any], Param("Extra.")] = dataclasses.field(default_factory=dict)
@@ -46,7 +47,16 @@ def test_spec_reads_the_class() -> None:
     assert (found.name, found.image, found.summary) == ("toy-train", "train", "Train a toy on a corpus.")
     assert [field.name for field in found.inputs] == ["corpus", "adapters"]
     assert [field.name for field in found.outputs] == ["adapter"]
-    assert [field.name for field in found.params] == ["target", "epochs", "rate", "mode", "frozen", "sizes", "extra"]
+    assert [field.name for field in found.params] == [
+        "target",
+        "epochs",
+        "rate",
+        "mode",
+        "key",
+        "frozen",
+        "sizes",
+        "extra",
+    ]
     assert field_of("sizes").flag == "--sizes"
     assert field_of("sizes").default == [1, 4]
     assert not field_of("target").has_default
@@ -75,6 +85,12 @@ def test_instances_are_frozen() -> None:
         ({"rate": math.nan}, "--rate must be a number, not NaN."),
         ({"mode": "medium"}, "--mode must be one of fast, slow, not 'medium'."),
         ({"target": ""}, "--target must be given: Model to attack."),
+        ({"key": "sk-secret"}, "--key does not fit. It is: The variable with the key."),
+        ({"key": "A\n"}, "--key does not fit. It is: The variable with the key."),
+        (
+            {"target": "https://ada:secret@host/v1"},
+            "--target holds a password; hand it over by an environment variable or a secret.",
+        ),
         ({"sizes": [4, 0]}, "--sizes must be at least 1, not 0."),
         ({"sizes": "4"}, "--sizes takes a JSON list, not str."),
         ({"extra": []}, "--extra takes a JSON dictionary, not list."),
@@ -85,6 +101,13 @@ def test_ranges_speak_in_one_sentence(changes: dict[str, Any], sentence: str) ->
     with pytest.raises(ContractError) as raised:
         make(**changes)
     assert str(raised.value) == sentence
+
+
+@pytest.mark.parametrize("target", ["", "https://host:8000/v1", "s3://bucket/a:b@c", "C:/models", "https://ada@host/"])
+def test_addresses_without_a_password_pass(target: str) -> None:
+    field = dataclasses.replace(field_of("target"), role=Param("Model to attack."))
+    check(field, target)
+    assert make(key="OPENAI_API_KEY", target="x").key == "OPENAI_API_KEY"
 
 
 def test_a_whole_number_is_a_number_too() -> None:

@@ -123,6 +123,8 @@ def test_an_exemplar_of_the_private_cohort_is_refused(inputs: dict[str, Path], t
     [
         ({"backend": "openai"}, "--model must be given for --backend openai"),
         ({"backend": "transformers", "model": "x", "temperature": -1.0}, "this backend needs 0 or more"),
+        ({"backend": "openai", "model": "x", "key_variable": "sk-0"}, "--key-variable does not fit"),
+        ({"backend": "openai", "model": "x", "base_url": "http://a:b@c/v1"}, "--base-url holds a password"),
         ({"backend": "openai", "model": "x", "key_variable": "NO_SUCH_VARIABLE"}, "NO_SUCH_VARIABLE must hold"),
         ({"backend": "rules", "strategy": "summarise-expand"}, "needs a language model"),
     ],
