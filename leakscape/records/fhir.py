@@ -67,6 +67,8 @@ def _bundles(folder: Path, counts: Counter[str]) -> Iterator[tuple[str, Resource
             content = artifacts.read_json(path)
         except ArtifactError:
             raise RecordError(f"{where}: no JSON in UTF-8; the file may be cut off.") from None
+        except OSError as error:  # its own message would name the file, and so the patient
+            raise RecordError(f"{where} can't be read: {error.strerror}.") from None
         if isinstance(content, dict) and content.get("resourceType") == "Bundle":
             yield where, content
         else:
@@ -109,7 +111,7 @@ class _Bundle:
             if patient is None:
                 counts[f"{name}_rows_of_unknown_patients"] += 1
                 continue
-            start = _condition_start(resource) if kind == "Condition" else _utc_day(str(resource.get("authoredOn", "")))
+            start = _condition_start(resource) if kind == "Condition" else _utc_day(_text(resource, "authoredOn"))
             latest = max(latest, start)
             if (_condition_active if kind == "Condition" else _medication_active)(resource):
                 counts[f"{name}_rows_active"] += 1
@@ -132,7 +134,7 @@ class _Bundle:
 
     def _resolve(self, resource: Resource, field: str) -> Resource:
         """What a reference points at: contained, by fullUrl, by relative or by absolute address; else nothing."""
-        reference = str(_dict(resource, field).get("reference", ""))
+        reference = _text(_dict(resource, field), "reference")
         if reference.startswith("#"):
             contained = _list(resource, "contained")
             return next((part for part in contained if part.get("id") == reference[1:]), {})
@@ -141,31 +143,31 @@ class _Bundle:
 
 
 def _patient(resource: Resource, where: str) -> Patient:
-    birth_date = str(resource.get("birthDate", ""))
+    birth_date = _text(resource, "birthDate")
     if not resource.get("id"):
         raise RecordError(f"{where}: the patient has no id.")
     if not is_date(birth_date):
         raise RecordError(f"{where}: the patient's birthDate is missing or no full day (YYYY-MM-DD).")
     names = _list(resource, "name")
     name = next((name for name in names if name.get("use") == "official"), names[0] if names else {})
-    given = [str(part) for part in name.get("given", ())]
+    given = _texts(name, "given")
     address = next(iter(_list(resource, "address")), {})
     return Patient(
         source_id=str(resource["id"]),
         birth_date=birth_date,
         dead=bool(resource.get("deceasedDateTime") or resource.get("deceasedBoolean")),
-        ssn=next((str(i.get("value", "")) for i in _list(resource, "identifier") if i.get("system") == SSN_SYSTEM), ""),
-        prefix=" ".join(map(str, name.get("prefix", ()))),
+        ssn=next((_text(i, "value") for i in _list(resource, "identifier") if i.get("system") == SSN_SYSTEM), ""),
+        prefix=" ".join(_texts(name, "prefix")),
         first=given[0] if given else "",
         middle=" ".join(given[1:]),
-        last=str(name.get("family", "")),
-        suffix=" ".join(map(str, name.get("suffix", ()))),
-        sex=str(resource.get("gender", "")),
+        last=_text(name, "family"),
+        suffix=" ".join(_texts(name, "suffix")),
+        sex=_text(resource, "gender"),
         race=_race(resource),
-        street=" ".join(map(str, address.get("line", ()))),
-        city=str(address.get("city", "")),
-        state=str(address.get("state", "")),
-        zip=str(address.get("postalCode", "")),
+        street=" ".join(_texts(address, "line")),
+        city=_text(address, "city"),
+        state=_text(address, "state"),
+        zip=_text(address, "postalCode"),
     )
 
 
@@ -173,7 +175,7 @@ def _race(resource: Resource) -> str:
     parts = [
         part for e in _list(resource, "extension") if e.get("url") == RACE_EXTENSION for part in _list(e, "extension")
     ]
-    return next((str(part.get("valueString", "")) for part in parts if part.get("url") == "text"), "")
+    return next((_text(part, "valueString") for part in parts if part.get("url") == "text"), "")
 
 
 def _condition_active(resource: Resource) -> bool:
@@ -188,28 +190,43 @@ def _medication_active(resource: Resource) -> bool:
 
 
 def _codes(resource: Resource, field: str) -> list[str]:
-    return [str(coding.get("code", "")) for coding in _list(_dict(resource, field), "coding")]
+    return [_text(coding, "code") for coding in _list(_dict(resource, field), "coding")]
 
 
 def _concept(concept: Resource, where: str, number: int) -> tuple[str, str]:
     coding = next(iter(_list(concept, "coding")), {})
-    text = plain(str(concept.get("text") or coding.get("display") or ""))
+    text = plain(_text(concept, "text") or _text(coding, "display"))
     if not text:
         raise RecordError(f"{where}: entry {number} is active but its code has neither text nor display.")
-    return str(coding.get("code", "")), text
+    return _text(coding, "code"), text
 
 
 def _condition_start(resource: Resource) -> str:
     """The local day, which is what the CSV exporter writes for a condition."""
-    return str(resource.get("onsetDateTime", ""))[:_DAY]
+    return _text(resource, "onsetDateTime")[:_DAY]
 
 
 def _utc_day(moment: str) -> str:
     """The day in UTC, which is what the CSV exporter writes for a medication."""
     try:
-        return dt.datetime.fromisoformat(moment).astimezone(dt.UTC).date().isoformat()
+        read = dt.datetime.fromisoformat(moment)
+        # FHIR gives a zone with every time of day; a day alone stays that day, whatever zone this machine is in.
+        return (read if read.tzinfo is None else read.astimezone(dt.UTC)).date().isoformat()
     except (ValueError, OverflowError):
         return moment[:_DAY]
+
+
+def _text(resource: Resource, field: str) -> str:
+    """A text, '' for whatever is none: `null` is no city."""
+    value = resource.get(field)
+    return value if isinstance(value, str) else ""
+
+
+def _texts(resource: Resource, field: str) -> list[str]:
+    """The texts of a list; a lone text counts as a list of one."""
+    value = resource.get(field)
+    listed = value if isinstance(value, list) else [value]
+    return [item for item in listed if isinstance(item, str)]
 
 
 def _dict(resource: Resource, field: str) -> Resource:

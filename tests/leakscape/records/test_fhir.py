@@ -1,12 +1,14 @@
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import synthea_files as files
 
+from leakscape import artifacts
 from leakscape.errors import InputError, RecordError
 from leakscape.records import synthea_csv
-from leakscape.records.fhir import Resource, read
+from leakscape.records.fhir import SSN_SYSTEM, Resource, read
 from leakscape.records.synthea import Choices
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "synthea"
@@ -169,3 +171,43 @@ def test_real_bundles_agree_with_the_real_tables(monkeypatch: pytest.MonkeyPatch
         table = tables[ssn]
         assert replace(record, id="", problems=()) == replace(table, id="", problems=())
         assert set(record.problems) <= set(table.problems)
+
+
+def test_null_and_other_types_are_no_text(tmp_path: Path):
+    """FHIR fills lists with null where only an extension is known (`_given`); other exporters write it anywhere."""
+    patient = files.fhir_patient(1)
+    name = {"use": "official", "family": None, "given": [None, "Zoé"], "prefix": None, "suffix": "MD"}
+    patient |= {"name": [name], "address": [{"line": None, "city": None, "state": 7, "postalCode": None}]}
+    patient |= {"identifier": [{"system": SSN_SYSTEM, "value": None}], "gender": None}
+    request = files.fhir_medication(1, medicationCodeableConcept=ASPIRIN, authoredOn=None)
+    condition = files.fhir_condition(1, "Gout") | {"onsetDateTime": None}
+    folder = files.write_bundles(tmp_path, files.bundle(patient, request, condition))
+    record = read(folder, Choices(titles="keep")).people[0].record
+    assert (record.name, record.ssn, record.sex) == ("Zoé MD", "", "")
+    assert (record.street, record.city, record.state, record.zip) == ("", "", "", "")
+    assert record.problems == ("Gout",)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/Los_Angeles"])
+def test_a_day_without_a_time_stays_whatever_the_zone_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str
+):
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        request = files.fhir_medication(1, medicationCodeableConcept=ASPIRIN, authoredOn="2020-01-01")
+        assert one(tmp_path, request).latest_start == "2020-01-01"
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+
+
+def test_a_file_that_cannot_be_read_is_counted_and_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(path: Path) -> object:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "Ada1_Lovelace2.json").touch()
+    monkeypatch.setattr(artifacts, "read_json", refuse)
+    with pytest.raises(RecordError, match="file 1 of 1 by name can't be read: Permission denied") as raised:
+        read(tmp_path, Choices())
+    assert "Lovelace" not in str(raised.value)
