@@ -24,7 +24,7 @@ from typing import Any
 from leakscape import artifacts
 from leakscape.artifacts import MANIFEST
 from leakscape.contract import spec
-from leakscape.errors import ArtifactError
+from leakscape.errors import ArtifactError, InputError
 from leakscape.local.sources import sources
 
 _STEP = "step.json"
@@ -174,6 +174,15 @@ def _accelerators() -> list[str]:
     return [*models, os.environ.get("CUDA_VISIBLE_DEVICES", "all")]
 
 
+def _mark(file: Path, root: Path) -> str:
+    """What changes when a file does; an error names the folder alone, since a file's name may hold a patient's."""
+    try:
+        stat = file.stat()
+        return f"{stat.st_size} {stat.st_mtime_ns}" if stat.st_size > _LARGE else artifacts.hash_file(file)
+    except OSError as error:
+        raise InputError(f"{root}, or a file in it, can't be read: {error.strerror}.") from None
+
+
 def _outside(value: Any) -> str:  # noqa: ANN401
     """Digest of what lies at a path that a text parameter names; '' if it names none.
 
@@ -188,7 +197,5 @@ def _outside(value: Any) -> str:  # noqa: ANN401
         return ""
     digest = hashlib.sha256()
     for file in files:
-        stat = file.stat()
-        mark = f"{stat.st_size} {stat.st_mtime_ns}" if stat.st_size > _LARGE else artifacts.hash_file(file)
-        digest.update(f"{file.relative_to(root)}\0{mark}\n".encode(errors="surrogateescape"))
+        digest.update(f"{file.relative_to(root)}\0{_mark(file, root)}\n".encode(errors="surrogateescape"))
     return digest.hexdigest() if files else ""

@@ -15,10 +15,15 @@ def content_hash(path: Path) -> str:
     """SHA-256 over the names (relative, in order) and bytes of the files below a folder, or over one file's bytes.
 
     Raises:
-        InputError: nothing is at `path`, or the folder holds no file.
+        InputError: nothing is at `path`, the folder holds no file, or a file can't be read.
     """
-    if path.is_file():
-        return hash_file(path)
+    try:
+        return hash_file(path) if path.is_file() else _folder_hash(path)
+    except OSError as error:  # its own message would name the file, and a bundle's name holds its patient's
+        raise InputError(f"{path}, or a file in it, can't be read: {error.strerror}.") from None
+
+
+def _folder_hash(path: Path) -> str:
     names = sorted(file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file())
     if not names:
         raise InputError(f"{path} does not exist or holds no file; give the place of the data.")

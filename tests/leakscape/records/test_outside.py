@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from leakscape.errors import InputError
+from leakscape.records import outside
 from leakscape.records.outside import content_hash, verify
 
 
@@ -33,3 +34,16 @@ def test_nothing_there_is_refused(tmp_path: Path):
     for path in (tmp_path, tmp_path / "nowhere"):
         with pytest.raises(InputError, match="does not exist or holds no file"):
             content_hash(path)
+
+
+def test_a_file_that_cannot_be_read_is_not_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Synthea names a bundle's file by its patient."""
+
+    def refuse(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    (tmp_path / "Ada1_Lovelace2.json").touch()
+    monkeypatch.setattr(outside, "hash_file", refuse)
+    with pytest.raises(InputError, match="or a file in it, can't be read: Permission denied") as raised:
+        content_hash(tmp_path)
+    assert "Lovelace" not in str(raised.value)
