@@ -292,7 +292,9 @@ def _print_artifact(row: dict[str, Any]) -> None:
 
 
 def _out(line: object) -> None:
-    print(line)  # noqa: T201 - what a command answers goes to stdout
+    """Write a line to stdout; what its encoding lacks is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(str(line).encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - what a command answers goes to stdout
 
 
 def _print_json(value: object) -> None:

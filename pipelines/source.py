@@ -23,6 +23,9 @@ MOST_LEVELS = 20
 MOST_INTEGER = 2**53 - 1  # KFP carries numbers as doubles
 
 _SETTING = "--set "
+# An escape in double quotes can hold what YAML refuses in clear, and a terminal would obey it: C0 and C1 without tab
+# and line ends, and the marks that turn the direction of writing.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202a-\u202e\u2066-\u2069]")
 _TAG = "tag:yaml.org,2002:"
 _PLAIN = {
     "bool": re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"),
@@ -202,6 +205,8 @@ def _check_text(text: str, where: str) -> str:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise PlanError(f"{where} holds half a character (a lone surrogate); write the character itself.") from None
+    if _CONTROL.search(text):
+        raise PlanError(f"{where} holds a control character; remove it.")
     return text
 
 

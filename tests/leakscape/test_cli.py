@@ -53,6 +53,16 @@ def test_wrong_use_exits_2_on_stderr(argv: list[str], capsys: pytest.CaptureFixt
     assert "usage: leakscape" in captured.err
 
 
+def test_a_terminal_without_unicode_gets_escapes():
+    shown = subprocess.run(
+        [sys.executable, "-c", "from leakscape import cli; cli._out('tiny · scrub')"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    ).stdout
+    assert shown == rb"tiny \xb7 scrub" + b"\n"
+
+
 def test_plan_check_shows_the_steps(plan: str, capsys: pytest.CaptureFixture[str]):
     assert cli.main(["plan", "check", plan]) == 0
     shown = capsys.readouterr().out

@@ -77,6 +77,9 @@ def test_scalars_are_those_of_yaml_1_2(text: str, value: object):
         ("a: 1\nb: \x00\n", "p.yaml, line 2: holds a control character"),
         ('a: "\\ud800"\n', "p.yaml, line 1: a holds half a character"),
         ('"\\udc00": 1\n', "p.yaml, line 1: a key holds half a character"),
+        ('a: "\\e[31m"\n', "p.yaml, line 1: a holds a control character"),
+        ('a: "\\0"\n', "p.yaml, line 1: a holds a control character"),
+        ("a: x\u202eabc\n", "p.yaml, line 1: a holds a control character"),
         ("a: " + "[" * 5000, "p.yaml, line 1: nested deeper than 20 levels"),
     ],
 )
