@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 import components
-from leakscape import arguments, executor
+from leakscape import arguments, executor, lifeline
 from leakscape.contract import spec
 from leakscape.errors import (
     EXIT_DONE,
@@ -61,6 +61,7 @@ def run_component(name: str, argv: Sequence[str]) -> int:
     """
     try:
         with _quiet(), _unwind_on_sigterm():
+            lifeline.follow()
             _run(name, argv)
     except SystemExit as ended:  # --help
         return ended.code if isinstance(ended.code, int) else EXIT_FAULT

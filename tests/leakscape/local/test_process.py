@@ -1,4 +1,7 @@
+import os
+import select
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -42,3 +45,26 @@ def test_a_step_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pyte
 def test_a_missing_program_is_told(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         execute(["no-such-program"], log=tmp_path / "log", env={}, tick=lambda: None)
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches a process that is not its child: Linux only")
+def test_a_step_ends_with_the_run_that_was_killed(tmp_path: Path) -> None:
+    """Left alone, it would write into the folder of the next run."""
+    step = (
+        "import os, time\nfrom leakscape import lifeline\nlifeline.follow()\n"
+        "assert lifeline.VARIABLE not in os.environ\nprint(os.getpid(), flush=True)\ntime.sleep(600)"
+    )
+    log = str(tmp_path / "log")
+    run_of_it = (
+        "import sys\nfrom pathlib import Path\nfrom leakscape.local.process import execute\n"
+        f"def tick():\n    print(Path({log!r}).read_text(), end='', flush=True)\n"
+        f"execute([sys.executable, '-c', {step!r}], log=Path({log!r}), env={{}}, tick=tick, seconds=0.1)"
+    )
+    with subprocess.Popen([sys.executable, "-c", run_of_it], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        watched = os.pidfd_open(int(parent.stdout.readline()))
+        parent.kill()
+    try:
+        assert select.select([watched], [], [], 60)[0] == [watched]
+    finally:
+        os.close(watched)
