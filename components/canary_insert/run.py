@@ -36,11 +36,14 @@ def run(contract: CanaryInsert) -> None:
     train = _stream(contract.train)
     planted = plant(train, [_stream(contract.held_out), _stream(contract.exemplars)], settings, drug_names())
     made = provenance(contract, details=_details(planted))
-    with artifacts.create(contract.canaries, schema=schemas.CANARIES, provenance=made) as folder:
+    # Nested, so that neither folder gets its name before both are whole.
+    with (
+        artifacts.create(contract.canaries, schema=schemas.CANARIES, provenance=made) as folder,
+        artifacts.create(contract.corpus, schema=schemas.CORPUS, provenance=made) as target,
+    ):
         folder.write_rows("canaries.jsonl", planted.canaries)
         folder.write_rows("alternatives.jsonl", ({"name": name} for name in planted.alternatives))
-    with artifacts.create(contract.corpus, schema=schemas.CORPUS, provenance=made) as folder:
-        written = folder.write_rows("records.jsonl", corpus(train(), planted, seed=contract.seed))
+        written = target.write_rows("records.jsonl", corpus(train(), planted, seed=contract.seed))
         expected = planted.donors.records + sum(canary.multiplicity for canary in planted.canaries)
         if written != expected:
             raise IntegrityError(f"the corpus holds {written} instances instead of {expected}.")

@@ -59,7 +59,7 @@ def identities(donor: Record, parts: Pool, rng: random.Random) -> Iterator[Recor
     the wider the choice: house numbers get longer, and at last a surname is made of two.
 
     Raises:
-        RecordError: the donor's date of birth is no date.
+        RecordError: the donor's date of birth is no date, or too early for an earlier one.
     """
     born = _date(donor)
     tries = 0
@@ -119,6 +119,9 @@ def _house_numbers(tries: int) -> int:
 
 def _date(donor: Record) -> dt.date:
     try:
-        return dt.date.fromisoformat(donor.birth_date)
+        born = dt.date.fromisoformat(donor.birth_date)
     except ValueError:
         raise RecordError(f"record {donor.id}: birth_date is no date of the form YYYY-MM-DD.") from None
+    if (born - dt.date.min).days < _OLDEST_SHIFT:
+        raise RecordError(f"record {donor.id}: birth_date lies at the beginning of the calendar; correct the source.")
+    return born

@@ -1,5 +1,6 @@
 """The component from artifact to artifact."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -95,3 +96,17 @@ def test_settings_that_fit_nothing_are_refused(populations: dict[str, Path], tmp
     with pytest.raises(ContractError):
         run(contract(populations, tmp_path, **params))
     assert not (tmp_path / "corpus").exists()
+
+
+def test_a_corpus_that_fails_leaves_no_canaries_either(
+    populations: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Canaries without their corpus would be in the way of the next try."""
+
+    def full_disk(*_args: object, **_settings: object) -> list[CorpusRecord]:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("components.canary_insert.run.corpus", full_disk)
+    with pytest.raises(OSError, match="No space left"):
+        run(contract(populations, tmp_path / "made"))
+    assert list((tmp_path / "made").iterdir()) == []

@@ -175,3 +175,10 @@ def test_a_population_that_changed_fails(train: list[Record]):
 @given(st.text("abAB é-", max_size=30), st.sets(st.text("ab", min_size=1, max_size=4), max_size=5))
 def test_search_finds_what_a_plain_search_finds(text: str, names: set[str]):
     assert NameSearch(names).find(text) == {name for name in names if name in text.lower()}
+
+
+def test_a_birth_date_without_room_before_it_is_refused() -> None:
+    """Identities are born up to 180 days before their donor; 0001-06-29 is day 179 of the calendar."""
+    early = [replace(record, birth_date="0001-06-29") for record in people(12)]
+    with pytest.raises(RecordError, match="birth_date lies at the beginning of the calendar"):
+        plant(lambda: early, [], SETTINGS, [])
