@@ -149,9 +149,18 @@ def _rows(path: Path, needed: Sequence[str], optional: Sequence[str] = ()) -> It
                     _check_width(path, reader.line_num, row, header)
                     yield reader.line_num, {name: row[place] for name, place in places.items()} | absent
         except UnicodeDecodeError:
-            raise RecordError(f"{path}, after line {reader.line_num}: not UTF-8; export or save it as UTF-8.") from None
+            raise RecordError(f"{path}, line {_undecodable(path)}: not UTF-8; export or save it as UTF-8.") from None
         except csv.Error:
             raise RecordError(f"{path}, after line {reader.line_num}: this line can't be read as CSV.") from None
+
+
+def _undecodable(path: Path) -> int:
+    """The first line that is not UTF-8: the reader decodes in blocks, well ahead of the row at hand."""
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.decode("utf-8", errors="ignore").encode() != line:
+                return number
+    return 1
 
 
 def _check_last_line(path: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_damaged_file_is_refused_without_its_values(
 def test_other_encodings_are_refused(tmp_path: Path):
     path = folder(tmp_path) / "patients.csv"
     path.write_bytes(path.read_text(encoding="utf-8").encode("latin-1"))
-    with pytest.raises(RecordError, match="not UTF-8"):
+    with pytest.raises(RecordError, match=r"patients\.csv, line 2: not UTF-8"):
         read(tmp_path, Choices())
 
 
