@@ -4,7 +4,7 @@ What is counted is a canary, the unit that varies: several samples of one canary
 secrets can be had. Canaries that a coin left out were never trained on; they stand apart as what guessing gives.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from leakscape.scoring.attack_rows import ExtractionRow
@@ -72,7 +72,7 @@ def _figures(
 ) -> ExtractionFigures:
     extracted = {row.id for row in rows if hit(row)}
 
-    def share(multiplicities: Set[int]) -> Share | None:
+    def share(multiplicities: set[int]) -> Share | None:
         counted = {canary for canary, times in copies.items() if times in multiplicities}
         if not counted:
             return None
