@@ -7,6 +7,12 @@ from typing import Protocol
 from leakscape.errors import IntegrityError
 
 _GLUE = frozenset(" -.,'’")  # noqa: RUF001 - the apostrophe of names in running text
+# Language models write non-breaking hyphens, narrow spaces and curly apostrophes where a record has plain ones.
+_PLAIN_MARKS = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe63\uff0d", "-")
+    | dict.fromkeys("\u00a0\u2002\u2003\u2007\u2009\u202f", " ")
+    | dict.fromkeys("\u2018\u2019\u02bc", "'")
+)
 _RELATED = {"US_SSN": "SSN", "US_ITIN": "SSN", "DATE_TIME": "DATE", "PHONE_NUMBER": "PHONE", "EMAIL_ADDRESS": "EMAIL"}
 _PREFIX = "PRIVATE_"
 
@@ -38,6 +44,11 @@ class Detector(Protocol):
             One list a text, in the order of the texts; nothing for an empty text. Findings may overlap.
         """
         ...
+
+
+def plain_marks(text: str) -> str:
+    """A text with plain hyphens, spaces and apostrophes; as long as before, so that offsets stay."""
+    return text.translate(_PLAIN_MARKS)
 
 
 def common_label(label: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from leakscape.deidentification.detector import Found
+from leakscape.deidentification.detector import Found, plain_marks
 from leakscape.records.record import IDENTIFIERS, LABELS, LISTS, CorpusRecord, Record
 
 KEPT = ("problems", "medications", "sex", "state")
@@ -133,7 +133,8 @@ def occurrences(lowered: str, value: str) -> Iterator[Range]:
 
 
 def lower(text: str) -> str:
-    """Lower case with as many code points as before, so that offsets stay."""
+    """Lower case and plain marks with as many code points as before, so that offsets stay."""
+    text = plain_marks(text)
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered

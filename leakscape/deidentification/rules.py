@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from leakscape.deidentification.detector import Found
+from leakscape.deidentification.detector import Found, plain_marks
 from leakscape.records.record import LABELS
 
 LINES = {"name": "PERSON", "birth_date": "DATE", "ssn": "SSN", "street": "STREET", "city": "CITY", "zip": "ZIP"}
@@ -86,7 +86,7 @@ class RuleDetector:
 
     def detect(self, texts: Sequence[str]) -> list[list[Found]]:
         """Look at each text on its own; see `Detector`."""
-        return [list(self._find(text)) for text in texts]
+        return [list(self._find(plain_marks(text))) for text in texts]
 
     def _find(self, text: str) -> Iterator[Found]:
         for rule in self._lines:

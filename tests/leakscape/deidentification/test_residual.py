@@ -84,6 +84,15 @@ def test_every_occurrence_counts():
     assert judged(row, at("Salem"))["recall"]["city"]["value"] == 0
 
 
+def test_an_identifier_with_typographic_hyphens_is_still_there():
+    """A rewriter's U+2011 must not make a number that anyone can read count as gone."""
+    recall = judged(replace(ROW, text="number 999\u201180\u20119624, 12\u00a0Elm Street"))["recall"]
+    assert {kind: (figures["value"], figures["n"]) for kind, figures in recall.items()} == {
+        "ssn": (0, 1),
+        "street": (0, 1),
+    }
+
+
 def test_an_identifier_that_is_not_in_the_text_is_not_known():
     summary = judged(replace(ROW, text="- Lisinopril 10 MG Oral Tablet"))
     assert summary["recall"] == {}

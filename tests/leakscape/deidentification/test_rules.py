@@ -103,3 +103,17 @@ def test_same_length_and_order_whatever_comes_in():
     """Report presidio#880: a batch with empty texts."""
     assert [len(each) for each in RuleDetector().detect(["", "2", "Patient: A B", "", "c"])] == [0, 0, 2, 0, 0]
     assert RuleDetector().detect([]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("with number 999\u201180\u20119624 on file", "999\u201180\u20119624"),
+        ("with number 999\u201380\u20139624 on file", "999\u201380\u20139624"),
+        ("call 555\u202f661\u202f5197 today", "555\u202f661\u202f5197"),
+        ("born 1956\u201103\u201112 in Salem", "1956\u201103\u201112"),
+    ],
+)
+def test_typographic_hyphens_and_spaces_hide_nothing(text: str, value: str):
+    """Language models write U+2011 for the hyphens of numbers."""
+    assert [each for each, _ in found(text)] == [value]
