@@ -17,8 +17,12 @@ from leakscape.statistics.bootstrap import Floats
 from leakscape.statistics.one_run import EpsilonBound, audit
 from leakscape.statistics.roc import FALSE_ALARMS, Area, Detection, Roc, area, detection, roc_curve, thinned
 
-PRIMARY = ("reference", "loss")
-"""The attack that bounds and summaries use, named in advance: the first one that the condition allows."""
+PRIMARY = ("min_k_plus_plus", "loss", "reference")
+"""The attack that bounds and summaries use, named in advance: the first one that was run.
+
+Min-K%++ corrects for a text's difficulty by the model itself, so the untouched model has it too, and a base model that
+is far from the records, a poor reference, does it no harm.
+"""
 
 CURVE_POINTS = 200
 
@@ -84,19 +88,22 @@ def primary(rows: Sequence[AttackRow]) -> str:
     return next((name for name in PRIMARY if name in there), "")
 
 
-def coin_audit(rows: Iterable[AttackRow], *, delta: float, confidence: float = 0.95) -> CoinAudit | None:
+def coin_audit(
+    rows: Iterable[AttackRow], *, delta: float, attack: str = "", confidence: float = 0.95
+) -> CoinAudit | None:
     """Bound epsilon from below by the canaries' coins.
 
     Args:
         rows: of one condition.
         delta: of the claim that the bound is held against.
+        attack: whose scores are followed, chosen before they were seen; empty for the primary one.
         confidence: one-sided.
 
     Returns:
-        None where there is no primary attack, no coin left a canary out, or fewer than two canaries have a score.
+        None where the attack was not run, no coin left a canary out, or fewer than two canaries have a score.
     """
     rows = tuple(rows)
-    name = primary(rows)
+    name = attack or primary(rows)
     canaries = [row for row in rows if row.attack == name and row.kind == "canary"]
     if len(canaries) < 2 or all(row.member for row in canaries):  # noqa: PLR2004 - one guess of each kind
         return None

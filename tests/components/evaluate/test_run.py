@@ -212,7 +212,7 @@ def test_the_curve_is_written_as_kubeflow_draws_it(contract: Evaluate):
     measured(contract)
     drawn = json.loads(contract.roc.read_text())
     points = drawn["confidenceMetrics"]
-    assert (drawn["attack"], drawn["members"]) == ("loss", "record")
+    assert (drawn["attack"], drawn["members"]) == ("min_k_plus_plus", "record")
     assert (points[0]["recall"], points[0]["falsePositiveRate"]) == (0, 0)
     assert (points[-1]["recall"], points[-1]["falsePositiveRate"]) == (1, 1)
     thresholds = [point["confidenceThreshold"] for point in points]

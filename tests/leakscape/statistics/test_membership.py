@@ -42,8 +42,8 @@ def test_sides_that_are_missing_give_no_figures():
 
 
 def test_the_primary_attack_does_not_depend_on_scores():
-    both = [*RECORDS, record("t-1", 0, member=True, attack="reference")]
-    assert (primary(RECORDS), primary(both), primary([])) == ("loss", "reference", "")
+    both = [*RECORDS, record("t-1", -9, member=True, attack="min_k_plus_plus")]
+    assert (primary(RECORDS), primary(both), primary([])) == ("loss", "min_k_plus_plus", "")
 
 
 def test_kubeflow_s_curve_by_hand():
@@ -64,9 +64,11 @@ def test_coins_bound_epsilon():
     assert (found.attack, found.copies) == ("loss", (1,))
     assert (found.bound.canaries, found.bound.guesses, found.bound.right) == (200, 100, 100)
     assert found.bound.epsilon == pytest.approx(3.49, abs=0.01)
-    reference = [canary(f"c-{number}", number % 2, 0.0, "reference") for number in range(200)]
-    blind = coin_audit([*rows, *reference], delta=1e-5)
-    assert (blind.attack, blind.bound.epsilon) == ("reference", 0)
+    rows += [canary(f"c-{number}", number % 2, 0.0, "min_k_plus_plus") for number in range(200)]
+    blind = coin_audit(rows, delta=1e-5)
+    assert (blind.attack, blind.bound.epsilon) == ("min_k_plus_plus", 0)
+    assert coin_audit(rows, delta=1e-5, attack="loss") == found
+    assert coin_audit(rows, delta=1e-5, attack="zlib") is None
 
 
 def test_without_coins_nothing_bounds_epsilon():
