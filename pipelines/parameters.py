@@ -58,9 +58,9 @@ def trains(found: Spec) -> bool:
     return "adapter" in kinds(found.outputs)
 
 
-def changes_corpus(found: Spec) -> bool:
-    """Whether a component is a corpus step: a corpus in, a corpus out."""
-    return "corpus" in kinds(found.inputs) and "corpus" in kinds(found.outputs)
+def works_on_corpus(found: Spec) -> bool:
+    """Whether a component is a corpus step: a corpus in, and a corpus or a judgement of one out."""
+    return "corpus" in kinds(found.inputs) and bool({"corpus", "judgements", "disclosures"} & set(kinds(found.outputs)))
 
 
 def kinds(fields: Iterable[Field]) -> list[str]:
@@ -93,7 +93,7 @@ def _frame_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
 
 def _condition_faults(plan: Plan, condition: Condition, place: Place, contracts: Contracts) -> Iterator[Fault]:
     for number, use in enumerate(condition.corpus):
-        known = [name for name, contract in contracts.items() if changes_corpus(spec(contract)) and name != CANARIES]
+        known = [name for name, contract in contracts.items() if works_on_corpus(spec(contract)) and name != CANARIES]
         yield from _use_faults(use, (*place, "corpus", number), known, contracts, supplied={})
     if condition.train is not None:
         known = [name for name, contract in contracts.items() if trains(spec(contract))]
