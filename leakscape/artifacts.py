@@ -13,7 +13,6 @@ beside the final one and rename it, so a killed step leaves nothing half-written
 """
 
 import contextlib
-import dataclasses
 import hashlib
 import json
 import os
@@ -21,13 +20,11 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Any, TypeVar
 
 from leakscape.errors import ArtifactError
+from leakscape.typed_json import dump_json, plain, read_json, read_rows, validate
 
 MANIFEST = "manifest.json"
 _CHUNK = 1 << 20
@@ -107,7 +104,7 @@ class Folder:
             for row in rows:
                 count += 1
                 try:
-                    stream.write(dump_json(_plain(row)) + "\n")
+                    stream.write(dump_json(plain(row)) + "\n")
                 except (ValueError, UnicodeEncodeError):
                     raise ArtifactError(
                         f"{name}, line {count}: a value can't be written as JSON (NaN, infinity or a lone surrogate)."
@@ -122,7 +119,7 @@ class Folder:
             ArtifactError: the value holds NaN or infinity.
         """
         try:
-            text = json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
+            text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
         except ValueError:
             raise ArtifactError(
                 f"{name}: JSON never holds NaN or infinity; leave the figure out and say why."
@@ -255,67 +252,11 @@ def read_manifest(path: Path) -> Manifest:
     file = Path(path) / MANIFEST
     if not file.is_file():
         raise ArtifactError(f"{path} is no artifact: it has no {MANIFEST}.")
-    manifest = _validate(Manifest, json.dumps(read_json(file)), str(file))
+    manifest = validate(Manifest, json.dumps(read_json(file)), str(file))
     for name in manifest.files:
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise ArtifactError(f"{file}: a payload file lies outside the artifact.")
     return manifest
-
-
-def read_rows(path: Path, kind: type[T]) -> Iterator[T]:
-    """Stream a JSON Lines file; a BOM, CRLF line ends and blank lines at the end are read without complaint.
-
-    Raises:
-        ArtifactError: with the file, the line and the field, never with its value.
-    """
-    with path.open("rb") as stream:
-        for number, raw in enumerate(stream, start=1):
-            line = raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw
-            if not line.strip():
-                continue
-            yield read_row(line, kind, where=f"{path}, line {number}")
-
-
-def read_row(line: bytes, kind: type[T], *, where: str) -> T:
-    """Read one line of JSON as an instance of `kind`; `where` opens the message of an error.
-
-    Raises:
-        ArtifactError: the line is not UTF-8, not JSON, or does not fit `kind`.
-    """
-    try:
-        text = line.decode("utf-8")
-        json.loads(text, parse_constant=_no_constant)
-    except UnicodeDecodeError:
-        raise ArtifactError(f"{where}: not UTF-8.") from None
-    except (ValueError, RecursionError):
-        raise ArtifactError(f"{where}: not JSON; the file may be cut off.") from None
-    return _validate(kind, text, where)
-
-
-def read_json(path: Path) -> Any:  # noqa: ANN401
-    """Read one JSON document in UTF-8, with or without a BOM.
-
-    Raises:
-        ArtifactError: the file is missing, no JSON, or holds NaN.
-    """
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8-sig"), parse_constant=_no_constant)
-    except FileNotFoundError:
-        raise ArtifactError(f"{path} is missing.") from None
-    except (ValueError, RecursionError):
-        raise ArtifactError(f"{path} is not JSON in UTF-8; the file may be cut off.") from None
-
-
-def dump_json(value: object) -> str:
-    """One line of JSON: UTF-8, keys in their own order, no NaN, no lone surrogate.
-
-    Raises:
-        ValueError: the value holds NaN or infinity.
-        UnicodeEncodeError: a text is not Unicode.
-    """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    text.encode("utf-8")
-    return text
 
 
 def hash_file(path: Path) -> str:
@@ -348,27 +289,3 @@ def _link_or_copy(source: str, target: str) -> str:
     except OSError:
         shutil.copy2(source, target)
     return target
-
-
-def _plain(value: object) -> Any:  # noqa: ANN401
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _adapter(type(value)).dump_python(value)
-    return value
-
-
-@cache
-def _adapter(kind: Any) -> TypeAdapter[Any]:  # noqa: ANN401
-    return TypeAdapter(kind)
-
-
-def _validate(kind: type[T], text: str, where: str) -> T:
-    try:
-        return cast("T", _adapter(cast("Any", kind)).validate_json(text, strict=True))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        field_name = ".".join(str(part) for part in first["loc"]) or "the row"
-        raise ArtifactError(f"{where}: {field_name} does not fit ({first['type'].replace('_', ' ')}).") from None
-
-
-def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no JSON")

@@ -12,6 +12,7 @@ from typing import Any
 from leakscape import artifacts
 from leakscape.contract import Field, spec
 from leakscape.errors import ArtifactError, ContractError, LeakscapeError
+from leakscape.typed_json import dump_json, read_json
 
 _NUMBERS = ("metrics", "classification_metrics")
 
@@ -54,7 +55,7 @@ def write_executor_output(contract: object, executor_input: Mapping[str, Any]) -
     """Write the executor output where the executor input says; errors as for `executor_output`."""
     file = Path(executor_input["outputs"]["outputFile"])
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(artifacts.dump_json(executor_output(contract, executor_input)), encoding="utf-8")
+    file.write_text(dump_json(executor_output(contract, executor_input)), encoding="utf-8")
 
 
 def metadata(field: Field, path: Path) -> dict[str, Any]:
@@ -67,7 +68,7 @@ def metadata(field: Field, path: Path) -> dict[str, Any]:
     if not path.exists():
         raise LeakscapeError(f"The step ended without writing {field.flag}; this is a fault of the component.")
     if field.role.kind in _NUMBERS:  # type: ignore[union-attr]
-        numbers = artifacts.read_json(path)
+        numbers = read_json(path)
         if not isinstance(numbers, dict):
             raise ArtifactError(f"{path} must hold a JSON dictionary of numbers.")
         return numbers

@@ -20,6 +20,7 @@ from leakscape.scoring.measurements import Measurements, write
 from leakscape.scoring.probes import Alternative
 from leakscape.scoring.rows import Summary, probe_summaries
 from leakscape.statistics.membership import classification_metrics
+from leakscape.typed_json import dump_json
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -95,7 +96,7 @@ def _settings(kind: type[T], contract: Evaluate) -> T:
 
 def _write_roc(path: Path, loot: Loot) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(artifacts.dump_json(classification_metrics(loot.attacks)) + "\n", encoding="utf-8", newline="\n")
+    path.write_text(dump_json(classification_metrics(loot.attacks)) + "\n", encoding="utf-8", newline="\n")
 
 
 def _load(contract: Evaluate) -> LoadedModel:

@@ -9,6 +9,7 @@ from leakscape.errors import IntegrityError
 from leakscape.progress import say, track
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
+from leakscape.typed_json import read_rows
 
 _TEXTS_AT_ONCE = 256
 
@@ -34,7 +35,7 @@ def run(contract: Scrub) -> None:
         count = folder.write_rows("masks.jsonl", found)
         folder.write_json("residual.json", {"detector": contract.detector, **residual.summary()})
         with artifacts.create(contract.scrubbed, schema=schemas.CORPUS, provenance=made) as target:
-            masks = artifacts.read_rows(folder.path / "masks.jsonl", Masked)
+            masks = read_rows(folder.path / "masks.jsonl", Masked)
             again = corpus.rows("records.jsonl", CorpusRecord)
             fill_for = choose_fill(contract.replacement, seed=contract.seed)
             written = target.write_rows("records.jsonl", scrubbed(again, masks, fill_for))

@@ -7,11 +7,11 @@ language model judge privacy and quality too; its rubric is not public.
 import hashlib
 from importlib import resources
 
-from leakscape.artifacts import dump_json
 from leakscape.errors import InputError
 from leakscape.judging.judgement import SCHEMA, accept
 from leakscape.judging.pairs import Pair
 from leakscape.rewriting.job import Source, Stage
+from leakscape.typed_json import dump_json
 
 LATEST = "judge.v1"
 CUE = "Judgement:"

@@ -26,6 +26,7 @@ from leakscape.artifacts import MANIFEST
 from leakscape.contract import spec
 from leakscape.errors import ArtifactError, InputError
 from leakscape.local.sources import sources
+from leakscape.typed_json import dump_json, read_json
 
 _STEP = "step.json"
 _PARTIAL = ".partial-"
@@ -60,7 +61,7 @@ def key_of(contract: object) -> str:
         },
         "outside": {name: _outside(value) for name, value in parameters.items()},
     }
-    return hashlib.sha256(artifacts.dump_json(content).encode()).hexdigest()
+    return hashlib.sha256(dump_json(content).encode()).hexdigest()
 
 
 def describe(path: Path) -> str:
@@ -74,7 +75,7 @@ def describe(path: Path) -> str:
     if path.is_file():
         return artifacts.hash_file(path)
     artifacts.read_manifest(path)
-    manifest = artifacts.read_json(path / MANIFEST)
+    manifest = read_json(path / MANIFEST)
     manifest.pop("seconds", None)
     return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
 
@@ -102,7 +103,7 @@ class Store:
         if not entry.is_dir():
             return None
         try:
-            kept = artifacts.read_json(entry / _STEP)
+            kept = read_json(entry / _STEP)
             for name in outputs:
                 _verify(entry / "outputs" / name, kept["outputs"][name])
             for name, path in outputs.items():

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from leakscape import artifacts
 from leakscape.errors import ArtifactError, InputError, RecordError
 from leakscape.records.synthea import Choices, Entry, Patient, Reading, assemble
 from leakscape.records.values import is_date, plain
+from leakscape.typed_json import read_json
 
 SSN_SYSTEM = "http://hl7.org/fhir/sid/us-ssn"
 RACE_EXTENSION = "http://hl7.org/fhir/us/core/StructureDefinition/us-core-race"
@@ -64,7 +64,7 @@ def _bundles(folder: Path, counts: Counter[str]) -> Iterator[tuple[str, Resource
         where = f"{path.parent}, file {number} of {len(paths)} by name"
         counts["files"] += 1
         try:
-            content = artifacts.read_json(path)
+            content = read_json(path)
         except ArtifactError:
             raise RecordError(f"{where}: no JSON in UTF-8; the file may be cut off.") from None
         except OSError as error:  # its own message would name the file, and so the patient

@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from leakscape.artifacts import dump_json, read_row
 from leakscape.errors import InputError
 from leakscape.rewriting.acceptance import Outcome
+from leakscape.typed_json import dump_json, read_row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

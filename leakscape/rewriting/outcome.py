@@ -6,11 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
-from leakscape.artifacts import dump_json
 from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import say
 from leakscape.rewriting.job import Result
 from leakscape.rewriting.ledger import Entry
+from leakscape.typed_json import dump_json
 
 OPERATIONAL = frozenset(
     {"attempts", "max_quarantined", "key_variable", "base_url", "concurrency", "timeout", "retries", "price_in"}

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leakscape.artifacts import hash_file, read_json
+from leakscape.artifacts import hash_file
 from leakscape.errors import InputError
 from leakscape.training.log import Step
 from leakscape.training.lora import trainable
+from leakscape.typed_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from leakscape import artifacts
 from leakscape.artifacts import Provenance
 from leakscape.errors import ArtifactError
+from leakscape.typed_json import dump_json, read_rows
 
 SCHEMA = "toy/1"
 # JSON knows no lone surrogates; the artifacts refuse them.
@@ -166,14 +167,14 @@ def test_a_bad_row_is_named_by_its_line_and_never_quoted(tmp_path: Path, line: b
     file = tmp_path / "rows.jsonl"
     file.write_bytes(b'{"id":"a","number":1}\n' + line)
     with pytest.raises(ArtifactError, match=sentence) as raised:
-        list(artifacts.read_rows(file, Row))
+        list(read_rows(file, Row))
     assert "secret" not in str(raised.value)
 
 
 def test_bom_crlf_and_blank_lines_are_read(tmp_path: Path) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_bytes(b'\xef\xbb\xbf{"id":"a","number":1}\r\n{"id":"b","number":2}\r\n\r\n')
-    assert list(artifacts.read_rows(file, Row)) == [Row("a", 1), Row("b", 2)]
+    assert list(read_rows(file, Row)) == [Row("a", 1), Row("b", 2)]
 
 
 def test_a_copy_shares_bytes_and_needs_room_only_once(tmp_path: Path) -> None:
@@ -199,6 +200,6 @@ def test_a_copy_falls_back_to_bytes_where_links_are_refused(tmp_path: Path, monk
     )
 )
 def test_dump_json_is_one_line_that_reads_back(value: object) -> None:
-    text = artifacts.dump_json(value)
+    text = dump_json(value)
     assert "\n" not in text
     assert json.loads(text) == value
