@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 import synthea_files as files
 
-from leakscape import artifacts
 from leakscape.errors import InputError, RecordError
-from leakscape.records import synthea_csv
+from leakscape.records import fhir, synthea_csv
 from leakscape.records.fhir import SSN_SYSTEM, Resource, read
 from leakscape.records.synthea import Choices
 
@@ -207,7 +206,7 @@ def test_a_file_that_cannot_be_read_is_counted_and_not_named(tmp_path: Path, mon
         raise PermissionError(13, "Permission denied", str(path))
 
     (tmp_path / "Ada1_Lovelace2.json").touch()
-    monkeypatch.setattr(artifacts, "read_json", refuse)
+    monkeypatch.setattr(fhir, "read_json", refuse)
     with pytest.raises(RecordError, match="file 1 of 1 by name can't be read: Permission denied") as raised:
         read(tmp_path, Choices())
     assert "Lovelace" not in str(raised.value)
