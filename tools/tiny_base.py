@@ -46,6 +46,8 @@ def write(folder: Path, recipe: Recipe, made: Made) -> None:
     made.model.save_pretrained(folder)
     made.tokenizer.save_pretrained(folder)
     files = sorted(path for path in folder.iterdir() if path.name != "recipe.json")
+    for path in files:
+        path.chmod(0o644)
     size = sum(path.stat().st_size for path in files)
     if size > LARGEST:
         raise SystemExit(f"{folder} has {size:,} bytes; a base that ships may have {LARGEST:,}")
