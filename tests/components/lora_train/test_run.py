@@ -1,0 +1,89 @@
+"""The component from artifacts to artifacts."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import toys
+from corpora import canary, copies, records
+
+from components.lora_train.contract import LoraTrain
+from components.lora_train.run import run
+from leakscape import artifacts, schemas
+from leakscape.errors import ContractError, InputError
+from leakscape.models.load import load_model
+from leakscape.training.log import Step
+
+PLANTED = canary(3, multiplicity=2)
+ROWS = [*records(6), *copies(PLANTED)]
+
+
+@pytest.fixture
+def inputs(tmp_path: Path) -> dict[str, Any]:
+    toys.save("llama", tmp_path / "model")
+    made = artifacts.Provenance()
+    with artifacts.create(tmp_path / "corpus", schema=schemas.CORPUS, provenance=made) as folder:
+        folder.write_rows("records.jsonl", ROWS)
+    with artifacts.create(tmp_path / "canaries", schema=schemas.CANARIES, provenance=made) as folder:
+        folder.write_rows("canaries.jsonl", [PLANTED])
+        folder.write_rows("alternatives.jsonl", [{"name": "Gugirafenib"}])
+    return {"corpus": tmp_path / "corpus", "canaries": tmp_path / "canaries", "model": str(tmp_path / "model")}
+
+
+def trained(out: Path, inputs: dict[str, Any], **params: Any) -> tuple[artifacts.Artifact, artifacts.Artifact]:  # noqa: ANN401
+    settings = {"batch_size": 4, "learning_rate": 1e-2, "rank": 4, "device": "cpu", **params}
+    run(LoraTrain(adapter=out / "adapter", log=out / "log", **inputs, **settings))
+    return (
+        artifacts.load(out / "adapter", schema=schemas.ADAPTER),
+        artifacts.load(out / "log", schema=schemas.TRAINING_LOG),
+    )
+
+
+def test_an_adapter_and_its_log(tmp_path: Path, inputs: dict[str, Any]):
+    adapter, log = trained(tmp_path / "out", inputs)
+    assert set(adapter.manifest.files) == {"adapter_config.json", "adapter_model.safetensors"}
+    assert log.manifest.details["adapter"] == adapter.manifest.digest
+    summary = log.json("summary.json")
+    steps = list(log.rows("steps.jsonl", Step))
+    assert summary["instances"] == len(ROWS) == 8
+    assert summary["steps"] == len(steps) == 4  # 8 instances in batches of 4, two epochs
+    assert summary["tokens"] == 2 * summary["targets_an_epoch"]
+    assert (summary["effective_batch"], summary["world_size"], summary["precision"]) == (4, 1, "float32")
+    assert (summary["truncated"], summary["drop_share"]) == (0, 0.0)
+    assert summary["loss_last"] == steps[-1].loss < steps[0].loss
+    assert log.file("loss.svg").read_text().startswith("<svg")
+    loaded = load_model(inputs["model"], adapters=[adapter.path], device="cpu")
+    assert loaded.tokenizer_hash == adapter.manifest.details["tokenizer_hash"] == summary["tokenizer_hash"]
+
+
+def test_the_same_arguments_give_the_same_digests(tmp_path: Path, inputs: dict[str, Any]):
+    first = trained(tmp_path / "first", inputs)
+    again = trained(tmp_path / "again", inputs)
+    assert [artifact.manifest.digest for artifact in first] == [artifact.manifest.digest for artifact in again]
+    other = trained(tmp_path / "other", inputs, seed=1)
+    assert other[0].manifest.digest != first[0].manifest.digest
+
+
+def test_goldfish_reports_the_share_it_dropped(tmp_path: Path, inputs: dict[str, Any]):
+    _, log = trained(tmp_path / "out", inputs, objective="goldfish", goldfish_width=4)
+    assert 0.1 < log.json("summary.json")["drop_share"] < 0.4
+
+
+def test_a_finished_checkpoint_is_not_trained_again(tmp_path: Path, inputs: dict[str, Any]):
+    folder = str(tmp_path / "checkpoints")
+    first = trained(tmp_path / "first", inputs, checkpoint_dir=folder, checkpoint_every=1, gradient_checkpointing=True)
+    again = trained(tmp_path / "again", inputs, checkpoint_dir=folder, checkpoint_every=1, gradient_checkpointing=True)
+    assert first[0].manifest.digest == again[0].manifest.digest
+    with pytest.raises(InputError, match="another run"):
+        trained(tmp_path / "other", inputs, checkpoint_dir=folder, epochs=3)
+
+
+def test_a_secret_beyond_the_limit_fails_and_leaves_nothing(tmp_path: Path, inputs: dict[str, Any]):
+    with pytest.raises(InputError, match="canary-003 lies beyond 32 tokens"):
+        trained(tmp_path / "out", inputs, max_tokens=32)
+    assert not (tmp_path / "out" / "adapter").exists()
+
+
+def test_a_model_must_be_given(tmp_path: Path, inputs: dict[str, Any]):
+    with pytest.raises(ContractError, match="--model must be given"):
+        trained(tmp_path / "out", {**inputs, "model": ""})
