@@ -8,6 +8,9 @@ TIMES = "\N{MULTIPLICATION SIGN}"
 DASH = "\N{EN DASH}"
 SURE = 0.05
 
+_NAMES = {"exposure_bits": "exposure", "verbatim_perplexity": "perplexity"}
+"""What leakage is told by, the better witness first."""
+
 
 def number(value: float) -> str:
     """Three significant digits; very large and very small ones as powers of ten."""
@@ -59,21 +62,26 @@ def _direct(target: Target, confidence: float) -> list[str]:
     found, base = _find(target, target.direct), _find(target, target.untouched)
     if found is None or base is None:
         return []
-    against = _against_untouched(found, target, "verbatim_perplexity")
+    against = _leakage(found, target.untouched)
     if against is None:
         return []
-    leaks = _leaking(against.by_multiplicity)
+    metric, difference = against
+    leaks = _leaking(difference)
     if not leaks:
         nothing = "Direct fine-tuning shows no memorisation of the planted secrets that this audit can tell from chance"
-        return [f"{nothing}: over all canaries their perplexity changed by a factor of {with_span(against)}."]
-    ours, theirs = (_at(item, "verbatim_perplexity", leaks[-1]) for item in (found, base))
+        return [f"{nothing}: over all canaries their {_NAMES[metric]} changed by {_amount(difference)}."]
     ends = ""
-    if ours and theirs:
-        ends = (
-            f" At {TIMES}{leaks[-1]} the secret's perplexity fell from {with_span(theirs)} in the untouched model to "
-            f"{with_span(ours)}."
-        )
-    certain = f"the {100 * confidence:g} % intervals of the paired differences lie wholly below no change"
+    for shown in ("exposure_bits", "verbatim_perplexity"):
+        ours, theirs = (_at(item, shown, leaks[-1]) for item in (found, base))
+        if ours and theirs:
+            ends += (
+                f" At {TIMES}{leaks[-1]} the secret's {_NAMES[shown]} went from {with_span(theirs)} in the untouched "
+                f"model to {with_span(ours)}."
+            )
+    way = "above" if difference.scale == "difference" else "below"
+    certain = (
+        f"the {100 * confidence:g} % intervals of the paired differences in {_NAMES[metric]} lie wholly {way} no change"
+    )
     return [f"Direct fine-tuning memorised canaries that stand in the corpus {_copies(leaks)}: {certain}.{ends}"]
 
 
@@ -87,25 +95,26 @@ def _others(target: Target) -> list[str]:
 
 
 def _other(target: Target, item: Condition) -> str:
-    against = _against_untouched(item, target, "verbatim_perplexity")
+    against = _leakage(item, target.untouched)
     if against is None:
         return ""
-    leaks = _leaking(against.by_multiplicity)
+    leaks = _leaking(against[1])
     first = (
         f"Under {item.name} canaries leak when they stand in the corpus {_copies(leaks)}"
         if leaks
         else f"Under {item.name} no multiplicity shows a leak that this audit can tell from chance"
     )
-    compared = item.differences.get(target.direct or "", {}).get("verbatim_perplexity")
+    compared = _leakage(item, target.direct)
     if compared is None:
         return first + "."
-    if compared.p_holm >= SURE:
-        return f"{first}; its secrets' perplexity can't be told from direct fine-tuning's ({p_value(compared.p_holm)})."
-    way = "more" if compared.value > 1 else "less"
-    factor = Estimate(value=compared.value, low=compared.low, high=compared.high, n=compared.n)
+    metric, difference = compared
+    if difference.p_holm >= SURE:
+        alike = f"its secrets' {_NAMES[metric]} can't be told from direct fine-tuning's"
+        return f"{first}; {alike} ({p_value(difference.p_holm)})."
+    private = difference.value < 0 if difference.scale == "difference" else difference.value > 1
     return (
-        f"{first}; against direct fine-tuning it keeps secrets {way} private (their perplexity is "
-        f"{with_span(factor)} times direct's, {p_value(compared.p_holm)})."
+        f"{first}; against direct fine-tuning it keeps secrets {'more' if private else 'less'} private (their "
+        f"{_NAMES[metric]} differs by {_amount(difference)}, {p_value(difference.p_holm)})."
     )
 
 
@@ -142,9 +151,33 @@ def _limits(target: Target) -> list[str]:
     ]
 
 
-def _leaking(parts: dict[str, Estimate]) -> list[int]:
-    """The multiplicities at which the perplexity fell, the whole interval below 1."""
-    return sorted(int(copies) for copies, item in parts.items() if item.high is not None and item.high < 1)
+def _leakage(item: Condition, reference: str | None) -> tuple[str, Difference] | None:
+    """How a condition's leakage differs from a reference's.
+
+    By exposure where it was measured: fine-tuning changes the perplexity of every name in a record's place, planted or
+    not, and a rank among unplanted names does not see that. By verbatim perplexity elsewhere.
+    """
+    differences = item.differences.get(reference or "", {})
+    return next(((metric, differences[metric]) for metric in _NAMES if metric in differences), None)
+
+
+def _leaking(difference: Difference) -> list[int]:
+    """The multiplicities at which the whole interval shows a leak: exposure above 0, or a perplexity ratio below 1.
+
+    None where the test over all canaries finds nothing: among several small groups one stands out by chance.
+    """
+    if difference.p_holm >= SURE:
+        return []
+    return sorted(
+        int(copies)
+        for copies, item in difference.by_multiplicity.items()
+        if (item.low is not None and item.low > 0 if difference.scale == "difference" else (item.high or 1) < 1)
+    )
+
+
+def _amount(difference: Difference) -> str:
+    figure = Estimate(value=difference.value, low=difference.low, high=difference.high, n=difference.n)
+    return f"{with_span(figure)} bits" if difference.scale == "difference" else f"a factor of {with_span(figure)}"
 
 
 def _copies(copies: Sequence[int]) -> str:
@@ -163,7 +196,3 @@ def _find(target: Target, name: str | None) -> Condition | None:
 def _at(item: Condition, metric: str, copies: int) -> Estimate | None:
     figure = item.metrics.get(metric)
     return figure.by_multiplicity.get(str(copies)) if figure else None
-
-
-def _against_untouched(item: Condition, target: Target, metric: str) -> Difference | None:
-    return item.differences.get(target.untouched or "", {}).get(metric)
