@@ -4,8 +4,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import toys
 import torch
+import toys
 from dp_toys import PAD, adapted, brute_force, examples, flat
 from opacus.grad_sample import GradSampleHooks
 
