@@ -146,7 +146,7 @@ def test_adapter_reloads_to_what_was_trained(inputs: dict[str, Any], tmp_path: P
     for loaded in (base, load_model(contract.model, device="cpu", adapters=[contract.adapter])):
         batch = collate(examples, pad_id=loaded.tokenizer.pad_token_id)
         labels = batch.pop("labels")
-        losses.append(float(record_losses(loaded.model(**batch).logits, labels).mean()))
+        losses.append(float(record_losses(loaded.model(**batch).logits, labels).detach().mean()))
     assert losses[0] == pytest.approx(summary(contract)["loss_first"], rel=0.02)
     assert losses[1] < losses[0] - 0.1
 
