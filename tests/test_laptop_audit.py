@@ -1,12 +1,14 @@
 """The laptop plan, run for real: what its conditions must show, and what a second run may not do again."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
@@ -63,10 +65,12 @@ def test_direct_fine_tuning_memorises_what_stands_often(conditions: dict[str, di
         assert sign * (nearest - farthest) > 0, (metric, ours, base)
 
 
-# Uniform ranks have mean 1.44 bits: the interval of an untouched model's exposure holds it.
+# Uniform ranks among 201 names: mean of log2(201 / rank) is 1.417 bits, its standard deviation 1.41.
 def test_the_untouched_model_ranks_secrets_by_chance(conditions: dict[str, dict[str, Any]]) -> None:
     found = figure(conditions["none"], "exposure_bits")
-    assert found["low"] < 1.44 < found["high"]
+    ranks = np.arange(1, 202)
+    null = np.log2(201 / ranks)
+    assert abs(found["value"] - null.mean()) < 3 * null.std() / math.sqrt(found["n"])
 
 
 def test_scrubbing_identifiers_leaves_the_secret(conditions: dict[str, dict[str, Any]]) -> None:
