@@ -19,7 +19,7 @@ from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus
 from leakscape.training.dp import DpSettings, train_private
 from leakscape.training.dp_lots import UnitKind, units_of
 from leakscape.training.dp_statement import cautions, statement
-from leakscape.training.log import write_log
+from leakscape.training.log import run_facts, write_log
 from leakscape.training.loop import enable_gradient_checkpointing
 from leakscape.training.lora import EXPERT_PARAMETERS, LoraSettings, add_lora, trainable
 
@@ -123,21 +123,7 @@ def _adapted(model: Any) -> dict[str, Any]:  # noqa: ANN401  # a PEFT model
 
 
 def _summary(contract: DpTrain, loaded: LoadedModel, dataset: Dataset) -> dict[str, Any]:
-    return {
-        "model": loaded.name,
-        "objective": "dp-sgd",
-        "instances": len(dataset.examples),
-        "truncated": dataset.truncated,
-        "targets_an_epoch": dataset.targets,
-        "epochs": contract.epochs,
-        "world_size": 1,
-        "precision": loaded.dtype,
-        "device": loaded.device.partition(":")[0],
-        "deterministic": loaded.device == "cpu",
-        "chat": loaded.chat,
-        "frozen_date": loaded.frozen_date,
-        "tokenizer_hash": loaded.tokenizer_hash,
-    }
+    return run_facts(loaded, dataset) | {"objective": "dp-sgd", "epochs": contract.epochs}
 
 
 def _spent(plan: Schedule, budget: Budget | None, unit: UnitKind) -> str:

@@ -15,7 +15,7 @@ from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
 from leakscape.training.checkpoint import Checkpoints
 from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus, with_goldfish
-from leakscape.training.log import write_log
+from leakscape.training.log import run_facts, write_log
 from leakscape.training.loop import LoopSettings, enable_gradient_checkpointing, train
 from leakscape.training.lora import LoraSettings, add_lora, trainable
 
@@ -103,20 +103,9 @@ def _checkpoints(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset) -> 
 
 
 def _summary(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset, loop: LoopSettings) -> dict[str, Any]:
-    return {
-        "model": loaded.name,
+    return run_facts(loaded, dataset) | {
         "objective": contract.objective,
-        "instances": len(dataset.examples),
-        "truncated": dataset.truncated,
-        "targets_an_epoch": dataset.targets,
         "drop_share": dataset.drop_share,
         "effective_batch": loop.effective_batch,
         "epochs": loop.epochs,
-        "world_size": 1,
-        "precision": loaded.dtype,
-        "device": loaded.device.partition(":")[0],
-        "deterministic": loaded.device == "cpu",
-        "chat": loaded.chat,
-        "frozen_date": loaded.frozen_date,
-        "tokenizer_hash": loaded.tokenizer_hash,
     }

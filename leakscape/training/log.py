@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from leakscape.artifacts import Folder
+    from leakscape.models.load import LoadedModel
+    from leakscape.training.dataset import Dataset
 
 _WIDTH, _HEIGHT, _MARGIN = 640, 320, 48
 
@@ -32,6 +34,23 @@ class Step:
     tokens: int
     learning_rate: float
     gradient_norm: float | None = None
+
+
+def run_facts(loaded: LoadedModel, dataset: Dataset) -> dict[str, Any]:
+    """What a summary says of any run: the model, the instances, and where and how it was computed."""
+    return {
+        "model": loaded.name,
+        "instances": len(dataset.examples),
+        "truncated": dataset.truncated,
+        "targets_an_epoch": dataset.targets,
+        "world_size": 1,
+        "precision": loaded.dtype,
+        "device": loaded.device.partition(":")[0],
+        "deterministic": loaded.device == "cpu",
+        "chat": loaded.chat,
+        "frozen_date": loaded.frozen_date,
+        "tokenizer_hash": loaded.tokenizer_hash,
+    }
 
 
 def write_log(folder: Folder, steps: Sequence[Step], summary: Mapping[str, Any]) -> None:
