@@ -199,8 +199,13 @@ def test_an_interruption_stops_the_step_and_all_it_started(
             signal.raise_signal(number)
 
     monkeypatch.setattr("leakscape.local.view.Lines.tick", lambda _view, _step: interrupt())
-    with pytest.raises(ended):
-        run_toy(mode="wait")
+    # A shell's background job inherits an ignored SIGINT, and Python then leaves it ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(ended):
+            run_toy(mode="wait")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert grandchild
     state = Path(f"/proc/{grandchild[0]}/stat")
     assert not state.exists() or state.read_text(encoding="utf-8").split()[2] == "Z"
