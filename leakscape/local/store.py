@@ -26,7 +26,7 @@ from leakscape.artifacts import MANIFEST
 from leakscape.contract import spec
 from leakscape.errors import ArtifactError, InputError
 from leakscape.local.sources import sources
-from leakscape.typed_json import dump_json, read_json
+from leakscape.typed_json import read_json
 
 _STEP = "step.json"
 _PARTIAL = ".partial-"
@@ -61,7 +61,7 @@ def key_of(contract: object) -> str:
         },
         "outside": {name: _outside(value) for name, value in parameters.items()},
     }
-    return hashlib.sha256(dump_json(content).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def describe(path: Path) -> str:

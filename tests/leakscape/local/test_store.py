@@ -138,3 +138,16 @@ def test_a_key_depends_on_what_a_parameter_names(total: Total, tmp_path: Path) -
 @pytest.mark.parametrize("text", ["", "x" * 10_000, "a\0b", "no/such/file", "é" * 200])
 def test_any_text_has_a_key(total: Total, text: str) -> None:
     assert len(total(1, note=text)) == 64
+
+
+# KFP carries dictionaries in protobuf maps, whose order differs from one process to the next.
+def test_a_key_does_not_depend_on_the_order_within_a_dictionary(tmp_path: Path) -> None:
+    from components.landscape.contract import Landscape
+
+    def key(plan: dict[str, object]) -> str:
+        return key_of(Landscape(measurements=(), evidence=(), landscape=tmp_path, report=tmp_path, plan=plan))
+
+    assert key({"name": "p", "seed": 0, "of": {"a": 1, "b": 2}}) == key(
+        {"of": {"b": 2, "a": 1}, "seed": 0, "name": "p"}
+    )
+    assert key({"name": "p"}) != key({"name": "q"})
