@@ -69,7 +69,9 @@ def _direct(target: Target, confidence: float) -> list[str]:
     leaks = _leaking(difference)
     if not leaks:
         nothing = "Direct fine-tuning shows no memorisation of the planted secrets that this audit can tell from chance"
-        return [f"{nothing}: over all canaries their {_NAMES[metric]} changed by {_amount(difference)}."]
+        return [
+            f"{nothing}{_hint(difference)}: over all canaries their {_NAMES[metric]} changed by {_amount(difference)}."
+        ]
     ends = ""
     for shown in ("exposure_bits", "verbatim_perplexity"):
         ours, theirs = (_at(item, shown, leaks[-1]) for item in (found, base))
@@ -102,7 +104,7 @@ def _other(target: Target, item: Condition) -> str:
     first = (
         f"Under {item.name} canaries leak when they stand in the corpus {_copies(leaks)}"
         if leaks
-        else f"Under {item.name} no multiplicity shows a leak that this audit can tell from chance"
+        else f"Under {item.name} no multiplicity shows a leak that this audit can tell from chance{_hint(against[1])}"
     )
     compared = _leakage(item, target.direct)
     if compared is None:
@@ -166,8 +168,16 @@ def _leaking(difference: Difference) -> list[int]:
 
     None where the test over all canaries finds nothing: among several small groups one stands out by chance.
     """
-    if difference.p_holm >= SURE:
-        return []
+    return _pointing(difference) if difference.p_holm < SURE else []
+
+
+def _hint(difference: Difference) -> str:
+    """Where a small group stands out although the test over all canaries finds nothing: said, but not claimed."""
+    parts = _pointing(difference) if difference.p_holm >= SURE else []
+    return f" (at {_copies(parts)} alone an interval points to one)" if parts else ""
+
+
+def _pointing(difference: Difference) -> list[int]:
     return sorted(
         int(copies)
         for copies, item in difference.by_multiplicity.items()
