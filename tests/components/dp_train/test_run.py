@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import dp_accounting
@@ -10,8 +11,8 @@ import pytest
 import toys
 from dp_accounting import pld
 
+import components.dp_train.run as component
 from components.dp_train.contract import DpTrain
-from components.dp_train.run import run
 from leakscape import artifacts, schemas
 from leakscape.canaries.canary import Canary
 from leakscape.errors import ArtifactError, ContractError, InputError, LeakscapeError
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 
 COPIES = 5
 RECORDS = 20 + COPIES  # twenty people, one canary five times
+
+
+_calibrate = cache(component.calibrate)
+
+
+@pytest.fixture(autouse=True)
+def calibrate_equal_runs_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(component, "calibrate", _calibrate)  # takes seconds, and most runs here are equal
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +66,7 @@ def train(inputs: dict[str, Any], out: Path, *, architecture: str = "llama", **p
     }  # fmt: skip
     places = {**{name: inputs[name] for name in ("corpus", "canaries")}, "adapter": out / "adapter", "log": out / "log"}
     contract = DpTrain(**places, **settings)
-    run(contract)
+    component.run(contract)
     return contract
 
 
@@ -75,7 +84,9 @@ def test_epsilon_is_confirmed_from_what_was_recorded(inputs: dict[str, Any], tmp
     )
     accountant = pld.PLDAccountant(dp_accounting.NeighboringRelation.ADD_OR_REMOVE_ONE)
     accountant.compose(event, privacy["steps"])
-    assert accountant.get_epsilon(privacy["delta"]) == pytest.approx(privacy["epsilon"], rel=0.01)
+    independent = accountant.get_epsilon(privacy["delta"])
+    assert independent == pytest.approx(privacy["epsilon"], rel=5e-3)
+    assert independent <= privacy["epsilon"]
     assert 0.98 * 8 <= privacy["epsilon"] <= 8
     assert privacy["accountant"] == "prv"
 
