@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 from leakscape.contract import In, Out, Param, component
+from leakscape.models import parameters as models
 
 
 @component(name="evaluate", image="evaluate")
@@ -32,11 +33,8 @@ class Evaluate:
     ]
     target: Annotated[str, Param("Name of the target model in reports.", required=True)]
     condition: Annotated[str, Param("Name of the condition in reports.", required=True)]
-    model: Annotated[
-        str,
-        Param("The base model: a Hugging Face id, a local folder, or leakscape/tiny, which ships.", required=True),
-    ]
-    revision: Annotated[str, Param("Branch, tag or commit of a Hugging Face id; empty for its default branch.")] = ""
+    model: models.Model
+    revision: models.Revision = ""
     precision: Annotated[
         str,
         Param(
@@ -93,7 +91,7 @@ class Evaluate:
             low=1,
         ),
     ] = 128
-    trust_remote_code: Annotated[bool, Param("Run code that the model's repository brings.")] = False
+    trust_remote_code: models.TrustRemoteCode = False
     seed: Annotated[int, Param("Draws the unplanted names, the records that are attacked and the continuations.")] = 0
     measurements: Annotated[Path, Out("measurements", "Raw scores, one row for each canary and record.")]
     roc: Annotated[
