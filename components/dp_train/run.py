@@ -1,8 +1,6 @@
 """Reads a corpus, trains an adapter with differential privacy, writes it and the privacy spent."""
 
-import hashlib
 import time
-from pathlib import Path
 from typing import Any, cast
 
 from components.dp_train.contract import DpTrain
@@ -13,8 +11,9 @@ from leakscape.models.load import LoadedModel, load_model
 from leakscape.progress import say
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
+from leakscape.settings import settings_of
 from leakscape.training.accounting import Budget, Schedule, calibrate, schedule
-from leakscape.training.checkpoint import Checkpoints
+from leakscape.training.checkpoint import Checkpoints, checkpoints
 from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus
 from leakscape.training.dp import DpSettings, train_private
 from leakscape.training.dp_lots import UnitKind, units_of
@@ -83,32 +82,17 @@ def _read(contract: DpTrain, loaded: LoadedModel) -> Dataset:
 
 
 def _settings(contract: DpTrain, budget: Budget | None) -> tuple[LoraSettings, DpSettings]:
-    lora = LoraSettings(
-        rank=contract.rank,
-        alpha=contract.alpha,
-        dropout=contract.dropout,
-        target_modules=contract.target_modules,
-        experts=False,
-        seed=contract.seed,
-    )
-    return lora, DpSettings(
-        sigma=budget.sigma if budget else 0.0,
-        clip=contract.clip,
-        learning_rate=contract.learning_rate,
-        micro_batch=contract.micro_batch,
-        seed=contract.seed,
-    )
+    sigma = budget.sigma if budget else 0.0
+    return settings_of(contract, LoraSettings, experts=False), settings_of(contract, DpSettings, sigma=sigma)
 
 
 def _checkpoints(
     contract: DpTrain, decided: tuple[object, ...], loaded: LoadedModel, dataset: Dataset
 ) -> Checkpoints | None:
-    if not contract.checkpoint_dir:
-        return None
     base = (contract.model, contract.revision, loaded.tokenizer_hash, loaded.dtype, loaded.device)
     persons = [example.person for example in dataset.examples]
-    run_id = hashlib.sha256(repr((base, decided, fingerprint(dataset), persons)).encode()).hexdigest()
-    return Checkpoints(folder=Path(contract.checkpoint_dir), every=contract.checkpoint_every, run=run_id)
+    everything = (base, decided, fingerprint(dataset), persons)
+    return checkpoints(contract.checkpoint_dir, every=contract.checkpoint_every, decided=everything)
 
 
 def _adapted(model: Any) -> dict[str, Any]:  # noqa: ANN401  # a PEFT model

@@ -16,10 +16,11 @@ from leakscape.progress import say, track
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
 from leakscape.rewriting import outcome
-from leakscape.rewriting.choose import language_model, libraries, settings_of
+from leakscape.rewriting.choose import ModelSettings, language_model, libraries
 from leakscape.rewriting.job import Job, Result, Settings
 from leakscape.rewriting.ledger import open_ledger
 from leakscape.rewriting.rarity import count_values
+from leakscape.settings import settings_of
 
 _REMEDY = (
     "raise --max-output-tokens or --attempts, choose another model, or set --structured false if the service refuses "
@@ -88,14 +89,8 @@ def _ask(contract: Judge, cohort: _Cohort, made: Provenance) -> tuple[Result, st
     inputs = [cohort.original.manifest.digest, cohort.corpus.manifest.digest, rubric.digest(contract.rubric)]
     ledger = open_ledger(contract.ledger_dir, outcome.job_digest(made.arguments, inputs, skip=skip))
     try:
-        judge = language_model(settings_of(contract), os.environ)
-        settings = Settings(
-            attempts=contract.attempts,
-            seed=contract.seed,
-            price_in=contract.price_in,
-            price_out=contract.price_out,
-            max_cost=contract.max_cost,
-        )
+        judge = language_model(settings_of(contract, ModelSettings), os.environ)
+        settings = settings_of(contract, Settings)
         stage = rubric.stage(contract.rubric, structured=contract.structured)
         sources = [rubric.source_of(pair) for pair in cohort.pairs()]
         result = Job(backend=judge, ledger=ledger, stages=[stage], settings=settings).run(sources)

@@ -1,8 +1,6 @@
 """Reads a corpus, trains an adapter, writes it and its log."""
 
-import hashlib
 import time
-from pathlib import Path
 from typing import Any
 
 from components.lora_train.contract import LoraTrain
@@ -13,7 +11,8 @@ from leakscape.models.load import LoadedModel, load_model
 from leakscape.progress import say
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
-from leakscape.training.checkpoint import Checkpoints
+from leakscape.settings import settings_of
+from leakscape.training.checkpoint import Checkpoints, checkpoints
 from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus, with_goldfish
 from leakscape.training.log import run_facts, write_log
 from leakscape.training.loop import LoopSettings, enable_gradient_checkpointing, train
@@ -75,31 +74,13 @@ def read_dataset(contract: LoraTrain, loaded: LoadedModel) -> Dataset:
 
 def settings(contract: LoraTrain) -> tuple[LoraSettings, LoopSettings]:
     """The library's settings that the contract's parameters stand for."""
-    lora = LoraSettings(
-        rank=contract.rank,
-        alpha=contract.alpha,
-        dropout=contract.dropout,
-        target_modules=contract.target_modules,
-        seed=contract.seed,
-    )
-    loop = LoopSettings(
-        learning_rate=contract.learning_rate,
-        batch_size=contract.batch_size,
-        accumulation=contract.accumulation,
-        epochs=contract.epochs,
-        max_gradient_norm=contract.max_gradient_norm,
-        seed=contract.seed,
-    )
-    return lora, loop
+    return settings_of(contract, LoraSettings, experts=True), settings_of(contract, LoopSettings)
 
 
 def _checkpoints(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset) -> Checkpoints | None:
-    if not contract.checkpoint_dir:
-        return None
     base = (contract.model, contract.revision, loaded.tokenizer_hash, loaded.dtype, loaded.device)
-    content = repr((base, *settings(contract), fingerprint(dataset)))
-    run_id = hashlib.sha256(content.encode()).hexdigest()
-    return Checkpoints(folder=Path(contract.checkpoint_dir), every=contract.checkpoint_every, run=run_id)
+    decided = (base, *settings(contract), fingerprint(dataset))
+    return checkpoints(contract.checkpoint_dir, every=contract.checkpoint_every, decided=decided)
 
 
 def _summary(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset, loop: LoopSettings) -> dict[str, Any]:

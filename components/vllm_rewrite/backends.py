@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable
 from components.vllm_rewrite.contract import VllmRewrite
 from leakscape.records.record import CorpusRecord
 from leakscape.rewriting.backend import Backend
-from leakscape.rewriting.choose import language_model, settings_of
+from leakscape.rewriting.choose import ModelSettings, language_model
 from leakscape.rewriting.rarity import count_values
 from leakscape.rewriting.rules_backend import RulesBackend
+from leakscape.settings import settings_of
 
 
 def backend(contract: VllmRewrite, corpus: Callable[[], Iterable[CorpusRecord]]) -> Backend:
@@ -24,4 +25,4 @@ def backend(contract: VllmRewrite, corpus: Callable[[], Iterable[CorpusRecord]])
     """
     if contract.backend == "rules":
         return RulesBackend(contract.strategy, count_values(corpus(), rare_below=contract.rare_below))
-    return language_model(settings_of(contract), os.environ)
+    return language_model(settings_of(contract, ModelSettings), os.environ)

@@ -15,6 +15,7 @@ from leakscape.rewriting.choose import libraries
 from leakscape.rewriting.corpus import rewritten, sources
 from leakscape.rewriting.job import Job, Result, Settings
 from leakscape.rewriting.ledger import open_ledger
+from leakscape.settings import settings_of
 
 _REMEDY = "raise --max-output-tokens or --attempts, or choose another model."
 
@@ -29,13 +30,7 @@ def run(contract: VllmRewrite) -> None:
     ledger = open_ledger(contract.ledger_dir, outcome.job_digest(made.arguments, inputs))
     try:
         rewriter = backend(contract, lambda: _records(corpus))
-        settings = Settings(
-            attempts=contract.attempts,
-            seed=contract.seed,
-            price_in=contract.price_in,
-            price_out=contract.price_out,
-            max_cost=contract.max_cost,
-        )
+        settings = settings_of(contract, Settings)
         wanted = list(sources(_records(corpus), copies=contract.copies))
         stages = prompts.stages(contract.strategy, texts)
         result = Job(backend=rewriter, ledger=ledger, stages=stages, settings=settings).run(wanted)

@@ -2,10 +2,11 @@
 
 import importlib.util
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from leakscape.errors import InputError
 from leakscape.rewriting.backend import Backend
+from leakscape.settings import settings_of
 
 _LIBRARIES = {"openai": ("openai",), "vllm": ("vllm",), "transformers": ("torch", "transformers")}
 
@@ -46,11 +47,6 @@ class ModelSettings:
     seed: int
 
 
-def settings_of(contract: object) -> ModelSettings:
-    """The settings of a component whose parameters bear these names."""
-    return ModelSettings(**{item.name: getattr(contract, item.name) for item in fields(ModelSettings)})
-
-
 def libraries(backend: str) -> tuple[str, ...]:
     """The distributions whose versions may change a backend's answers, as far as they are installed."""
     return tuple(name for name in _LIBRARIES.get(backend, ()) if importlib.util.find_spec(name))
@@ -83,37 +79,13 @@ def _openai(settings: ModelSettings, environment: Mapping[str, str]) -> Backend:
     key = environment.get(settings.key_variable, "")
     if not key and not settings.base_url:
         raise InputError(f"the environment variable {settings.key_variable} must hold the endpoint's credential.")
-    return OpenAIBackend(
-        Endpoint(
-            model=settings.model,
-            base_url=settings.base_url,
-            api="chat" if settings.api == "chat" else "responses",
-            key=key or "unset",
-            effort=settings.effort,
-            temperature=settings.temperature,
-            max_output_tokens=settings.max_output_tokens,
-            concurrency=settings.concurrency,
-            timeout=settings.timeout,
-            retries=settings.retries,
-        )
-    )
+    return OpenAIBackend(settings_of(settings, Endpoint, key=key or "unset"))
 
 
 def _vllm(settings: ModelSettings) -> Backend:
     from leakscape.rewriting.vllm_backend import EngineSettings, VllmBackend
 
-    return VllmBackend(
-        EngineSettings(
-            model=settings.model,
-            revision=settings.revision,
-            tensor_parallel=settings.tensor_parallel,
-            max_model_tokens=settings.max_model_tokens,
-            max_output_tokens=settings.max_output_tokens,
-            temperature=settings.temperature,
-            effort=settings.effort,
-            seed=settings.seed,
-        )
-    )
+    return VllmBackend(settings_of(settings, EngineSettings))
 
 
 def _transformers(settings: ModelSettings) -> Backend:

@@ -85,10 +85,9 @@ def calibrate(*, epsilon: float, delta: float, plan: Schedule) -> Budget:
     if not 0 < delta < 1:
         raise InputError(f"--delta must lie between 0 and 1, not {delta:g}.")
     for accountant in _accountants(epsilon):
-        sigma = _least_noise(accountant, epsilon, delta, plan)
-        spent = _epsilon(accountant, sigma, delta, plan) if sigma else None
-        if sigma and spent is not None and spent <= epsilon:
-            return Budget(epsilon=spent, delta=delta, sigma=sigma, accountant=accountant)
+        found = _least_noise(accountant, epsilon, delta, plan)
+        if found is not None:
+            return found
     raise InputError(f"no noise keeps this run within epsilon {epsilon:g}; take fewer steps or a smaller lot.")
 
 
@@ -111,7 +110,7 @@ def _accountants(epsilon: float) -> tuple[Accountant, ...]:
     return ("prv", "rdp") if epsilon <= _PRV_LIMIT else ("rdp",)
 
 
-def _least_noise(accountant: str, epsilon: float, delta: float, plan: Schedule) -> float | None:
+def _least_noise(accountant: Accountant, epsilon: float, delta: float, plan: Schedule) -> Budget | None:
     """Bisect for the noise whose epsilon is just below the wanted one; None where the accountant gives up."""
     high = 1.0
     while (found := _epsilon(accountant, high, delta, plan)) is None or found > epsilon:
@@ -127,7 +126,7 @@ def _least_noise(accountant: str, epsilon: float, delta: float, plan: Schedule) 
             high, best = middle, found
         else:
             low = middle
-    return high
+    return Budget(epsilon=best, delta=delta, sigma=high, accountant=accountant)
 
 
 def _epsilon(accountant: str, sigma: float, delta: float, plan: Schedule) -> float | None:

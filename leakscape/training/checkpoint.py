@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import shutil
 import tempfile
@@ -84,6 +85,20 @@ class Checkpoints:
 
     def _saved(self) -> list[Path]:
         return sorted(path for path in self.folder.glob("step-*") if (path / _STATE).is_file())
+
+
+def checkpoints(folder: str, *, every: int, decided: tuple[object, ...]) -> Checkpoints | None:
+    """The checkpoints of a run; None where no folder is named.
+
+    Args:
+        folder: '' for none.
+        every: save after each so many steps.
+        decided: all that decides the run, in values whose `repr` tells them apart.
+    """
+    if not folder:
+        return None
+    run = hashlib.sha256(repr(decided).encode()).hexdigest()
+    return Checkpoints(folder=Path(folder), every=every, run=run)
 
 
 def _cpu(tensor: torch.Tensor) -> torch.Tensor:
