@@ -5,9 +5,9 @@ import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
-from leakscape.contract import Field, In, Out, Param, Spec, parse, spec
+from leakscape.contract import Field, In, Out, Param, Spec, Value, check, spec, type_words
 from leakscape.errors import ContractError
 
 EXECUTOR_INPUT = "executor_input"
@@ -15,7 +15,7 @@ _UNSET = ("", None)
 _WIDTH = 100
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
+class Help(argparse.RawDescriptionHelpFormatter):
     """The same layout on every terminal, so that the documentation can show it."""
 
     def __init__(self, prog: str) -> None:
@@ -35,7 +35,7 @@ def parser(contract_spec: Spec) -> argparse.ArgumentParser:
         prog=f"leakscape {contract_spec.name}",
         description=contract_spec.summary,
         epilog=f"example:\n  {example(contract_spec)}",
-        formatter_class=_Help,
+        formatter_class=Help,
         allow_abbrev=False,
     )
     for title, fields in (
@@ -103,6 +103,37 @@ def parse_given(field: Field, text: str | None) -> Any:  # noqa: ANN401
     if text is None or (text == "" and field.type is not str):
         raise ContractError(f"{field.flag} must be given: {field.role.description}")
     return parse(field, text)
+
+
+def parse(field: Field, text: str) -> Value:
+    """Read a parameter as KFP and the command line write it: `true`/`false`, numbers, JSON lists and dictionaries.
+
+    Raises:
+        ContractError: the text is not of the field's type.
+    """
+    try:
+        if field.type is bool:
+            return {"true": True, "false": False, "": False}[text.strip().lower()]
+        if field.type in (list, dict):
+            return _parse_json(field, text)
+        return cast("Value", field.type(text))
+    except (ValueError, KeyError, RecursionError):
+        raise ContractError(f"{field.flag} takes {type_words(field.type)}: {text[:80]!r} is none.") from None
+
+
+def _parse_json(field: Field, text: str) -> Value:
+    value = _with_whole_numbers(json.loads(text)) if text.strip() else field.type()
+    check(field, value)
+    return cast("Value", value)
+
+
+def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401
+    """Undo what KFP does to numbers inside lists and dictionaries: it carries 16 as 16.0."""
+    if isinstance(value, dict):
+        return {key: _with_whole_numbers(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_with_whole_numbers(inner) for inner in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def limits(field: Field) -> str:

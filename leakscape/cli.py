@@ -9,22 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from leakscape import __version__
+from leakscape.arguments import Help
 from leakscape.errors import EXIT_DONE, EXIT_INPUT, EXIT_INTERRUPTED, InputError, LeakscapeError
 from leakscape.progress import say
 
 AUDITS = Path("audits")
 
-_WIDTH = 100
 _PLAN_HELP = "a plan's file, or the name of a packaged plan such as `laptop`"
 
 Command = Callable[[argparse.Namespace], int]
-
-
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """The same layout on every terminal, so that the documentation can show it."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_WIDTH, max_help_position=28)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,7 +66,7 @@ def parser() -> argparse.ArgumentParser:
     """The command line of all commands; the components' own are `leakscape COMPONENT --help`."""
     top = argparse.ArgumentParser(
         prog="leakscape",
-        formatter_class=_Help,
+        formatter_class=Help,
         description="Measures how much a fine-tuned language model memorises, and what each defence costs.",
         epilog="Components, each with its own --help:\n  "
         + "\n  ".join(component_names())
@@ -91,11 +84,9 @@ def parser() -> argparse.ArgumentParser:
 
 def _command(commands: Any, name: str, run: Command | None, summary: str, example: str) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's own type is private
     made: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=summary, epilog=f"example:\n  {example}", formatter_class=_Help
+        name, help=summary, description=summary, epilog=f"example:\n  {example}", formatter_class=Help
     )
-    made.set_defaults(help_of=made)
-    if run is not None:
-        made.set_defaults(command=run)
+    made.set_defaults(help_of=made, **({} if run is None else {"command": run}))
     return made
 
 

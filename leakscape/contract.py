@@ -15,7 +15,6 @@ types and ranges, so an instance is always valid. Standard library only: every i
 """
 
 import dataclasses
-import json
 import math
 import re
 import typing
@@ -170,37 +169,6 @@ def spec(contract: type[Any] | object) -> Spec:
     return found
 
 
-def parse(field: Field, text: str) -> Value:
-    """Read a parameter as KFP and the command line write it: `true`/`false`, numbers, JSON lists and dictionaries.
-
-    Raises:
-        ContractError: the text is not of the field's type.
-    """
-    try:
-        if field.type is bool:
-            return {"true": True, "false": False, "": False}[text.strip().lower()]
-        if field.type in (list, dict):
-            return _parse_json(field, text)
-        return typing.cast("Value", field.type(text))
-    except (ValueError, KeyError, RecursionError):
-        raise ContractError(f"{field.flag} takes {_type_words(field.type)}: {text[:80]!r} is none.") from None
-
-
-def _parse_json(field: Field, text: str) -> Value:
-    value = _with_whole_numbers(json.loads(text)) if text.strip() else field.type()
-    check(field, value)
-    return typing.cast("Value", value)
-
-
-def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401
-    """Undo what KFP does to numbers inside lists and dictionaries: it carries 16 as 16.0."""
-    if isinstance(value, dict):
-        return {key: _with_whole_numbers(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_with_whole_numbers(inner) for inner in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def check(field: Field, value: object) -> None:
     """Hold one parameter against its type and range.
 
@@ -211,7 +179,7 @@ def check(field: Field, value: object) -> None:
     if not isinstance(role, Param):
         return
     if not _is_instance(value, field.type):
-        raise ContractError(f"{field.flag} takes {_type_words(field.type)}, not {type(value).__name__}.")
+        raise ContractError(f"{field.flag} takes {type_words(field.type)}, not {type(value).__name__}.")
     if isinstance(value, float) and math.isnan(value):
         raise ContractError(f"{field.flag} must be a number, not NaN.")
     if role.required and value in ("", [], {}):
@@ -298,6 +266,7 @@ def _is_instance(value: object, kind: type) -> bool:
     return isinstance(value, kind)
 
 
-def _type_words(kind: type) -> str:
+def type_words(kind: type) -> str:
+    """What a parameter of a type takes, in words."""
     words = {str: "text", int: "a whole number", float: "a number", bool: "true or false", list: "a JSON list"}
     return words.get(kind, "a JSON dictionary")

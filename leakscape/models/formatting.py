@@ -92,33 +92,34 @@ def generation_prompt(tokenizer: PreTrainedTokenizerBase, user: str, *, effort: 
     if not tokenizer.chat_template:
         return user
     extra: dict[str, Any] = {"reasoning_effort": effort} if effort else {}
-    rendered = tokenizer.apply_chat_template(
-        [{"role": "user", "content": user}],
-        chat_template=_frozen_clock() + tokenizer.get_chat_template(),
-        tokenize=False,
-        add_generation_prompt=True,
-        **extra,
-    )
-    return str(rendered)
+    return _render(tokenizer, [{"role": "user", "content": user}], add_generation_prompt=True, **extra)
 
 
 def _frame(tokenizer: PreTrainedTokenizerBase, user: str) -> tuple[str, str]:
     """What a chat template puts before and after an answer to `user`."""
+    messages = [{"role": "user", "content": user}, {"role": "assistant", "content": _SLOT}]
+    head, slot, tail = _render(tokenizer, messages).partition(_SLOT)
+    if not slot or _SLOT in tail:
+        raise InputError("The chat template of this model drops or repeats the answer; records can't be put into it.")
+    return head, tail
+
+
+def _render(tokenizer: PreTrainedTokenizerBase, messages: list[dict[str, str]], **extra: Any) -> str:  # noqa: ANN401
+    """A conversation in the tokenizer's chat template, with the date frozen.
+
+    Raises:
+        InputError: the template can't be rendered.
+    """
     from jinja2 import TemplateError
 
-    messages = [{"role": "user", "content": user}, {"role": "assistant", "content": _SLOT}]
     try:
         template = _frozen_clock() + tokenizer.get_chat_template()
-        rendered = tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False)
+        return str(tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, **extra))
     except (TemplateError, ValueError, TypeError) as error:
         raise InputError(
             f"The chat template of this model can't be rendered ({type(error).__name__}); "
             "give a model whose tokenizer brings a working template."
         ) from None
-    head, slot, tail = str(rendered).partition(_SLOT)
-    if not slot or _SLOT in tail:
-        raise InputError("The chat template of this model drops or repeats the answer; records can't be put into it.")
-    return head, tail
 
 
 def _frozen_clock() -> str:

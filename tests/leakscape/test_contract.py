@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leakscape.contract import VARIABLE, Field, In, Out, Param, check, component, parse, spec
+from leakscape.arguments import parse
+from leakscape.contract import VARIABLE, Field, In, Out, Param, check, component, spec
 from leakscape.errors import ContractError
 
 
