@@ -55,7 +55,7 @@ def test_wrong_use_exits_2_on_stderr(argv: list[str], capsys: pytest.CaptureFixt
 
 def test_a_terminal_without_unicode_gets_escapes():
     shown = subprocess.run(
-        [sys.executable, "-c", "from leakscape import cli; cli._out('tiny · scrub')"],
+        [sys.executable, "-c", "from leakscape.cli import common; common.answer('tiny · scrub')"],
         env={**os.environ, "PYTHONIOENCODING": "ascii"},
         capture_output=True,
         check=True,

@@ -1,0 +1,65 @@
+"""What the user's commands share: how they are added, and how they answer."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from leakscape.arguments import Help
+
+Command = Callable[[argparse.Namespace], int]
+
+AUDITS = Path("audits")
+"""Where audits go unless told otherwise."""
+
+_PLAN_HELP = "a plan's file, or the name of a packaged plan such as `laptop`"
+
+
+def command(commands: Any, name: str, run: Command | None, summary: str, example: str) -> argparse.ArgumentParser:  # noqa: ANN401 - argparse's own type is private
+    """Add a command with its summary and an example; `run` is None for a group of commands."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=summary, epilog=f"example:\n  {example}", formatter_class=Help
+    )
+    made.set_defaults(help_of=made, **({} if run is None else {"command": run}))
+    return made
+
+
+def add_plan_argument(made: argparse.ArgumentParser) -> None:
+    """Add PLAN and --set."""
+    made.add_argument("plan", metavar="PLAN", help=_PLAN_HELP)
+    made.add_argument(
+        "--set",
+        dest="overrides",
+        metavar="KEY.PATH=VALUE",
+        action="append",
+        default=[],
+        help="replace a value of the plan; items of lists by name or number; may be given several times",
+    )
+
+
+def add_json(made: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    made.add_argument("--json", action="store_true", help="write JSON to stdout")
+
+
+def graph_of(arguments: argparse.Namespace) -> tuple[Any, dict[str, type[Any]]]:
+    """The plan's graph, and the contracts that it was made with."""
+    from components import contracts
+    from pipelines.audit import graph
+    from pipelines.plan import load
+
+    known = contracts()
+    return graph(load(arguments.plan, overrides=arguments.overrides, contracts=known), known), known
+
+
+def answer(line: object) -> None:
+    """Write a line to stdout; what its encoding lacks is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(str(line).encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - what a command answers goes to stdout
+
+
+def answer_json(value: object) -> None:
+    """Write a value to stdout as JSON."""
+    answer(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
