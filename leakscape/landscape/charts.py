@@ -143,7 +143,7 @@ def leakage(target: Target, name: str) -> str:
 
 def _relative(target: Target, condition: Condition) -> dict[str, Estimate]:
     found = condition.differences.get(target.untouched or "", {}).get("verbatim_perplexity")
-    return found.by_multiplicity if found else {}
+    return dict(found.by_multiplicity) if found else {}
 
 
 def _exposure(condition: Condition) -> dict[str, Estimate]:

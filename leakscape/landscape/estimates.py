@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from leakscape.landscape.schema import Difference, Estimate, Figure
+from leakscape.landscape.schema import Difference, Estimate, Figure, GroupDifference
 from leakscape.scoring import metrics
 from leakscape.scoring.measurements import Columns, Measurements
 from leakscape.scoring.metrics import Metric, Values
 from leakscape.statistics.binomial import share_interval
-from leakscape.statistics.bootstrap import Floats, Sample, interval, of_values, replicates
+from leakscape.statistics.bootstrap import Floats, Sample, interval, replicates
 from leakscape.statistics.paired import holm, paired_difference
 
 _HIGHEST = math.log(np.finfo(np.float64).max)
@@ -180,27 +180,36 @@ def differences(aligned: Aligned, reference: str, settings: Settings) -> dict[st
         if whole is not None:
             raw[name] = whole, found.p, _by_multiplicity(aligned, paired, settings)
     corrected = holm(np.array([p for _, p, _ in raw.values()]))
+    tested = {(name, copies): p for name, (_, _, parts) in raw.items() for copies, (_, p) in parts.items()}
+    in_groups = dict(zip(tested, holm(np.array(list(tested.values()))), strict=True))
     return {
         name: Difference(
             value=whole.value, low=whole.low, high=whole.high, n=whole.n, scale=aligned.scale.differences,
-            p=p, p_holm=float(adjusted), by_multiplicity=parts,
+            p=p, p_holm=float(adjusted),
+            by_multiplicity={
+                copies: GroupDifference(
+                    value=part.value, low=part.low, high=part.high, n=part.n,
+                    p=alone, p_holm=float(in_groups[name, copies]),
+                )
+                for copies, (part, alone) in parts.items()
+            },
         )
         for (name, (whole, p, parts)), adjusted in zip(raw.items(), corrected, strict=True)
     }  # fmt: skip
 
 
-def _by_multiplicity(aligned: Aligned, paired: Floats, settings: Settings) -> dict[str, Estimate]:
+def _by_multiplicity(aligned: Aligned, paired: Floats, settings: Settings) -> dict[str, tuple[Estimate, float]]:
+    """The difference within each multiplicity, and the p of its own sign-flip test."""
     parts = {}
     for copies in aligned.multiplicities:
-        sample = of_values(paired[aligned.multiplicity == copies])
-        if not sample.counts.sum():
-            continue
+        inside = paired[aligned.multiplicity == copies]
         seed = _seed(settings, aligned.metric.probe, "paired", str(copies))
-        drawn = replicates([sample], resamples=settings.resamples, seed=seed)[0]
-        ends = interval(sample, drawn, confidence=settings.confidence)
-        found = _on_scale(aligned.scale, sample.mean, ends, int(sample.counts.sum()))
+        tested = paired_difference(inside, resamples=settings.resamples, seed=seed, confidence=settings.confidence)
+        if tested is None:
+            continue
+        found = _on_scale(aligned.scale, tested.value, (tested.low, tested.high), tested.n)
         if found is not None:
-            parts[str(copies)] = found
+            parts[str(copies)] = found, tested.p
     return parts
 
 

@@ -235,3 +235,25 @@ def test_null_differences_are_rarely_significant(tmp_path: Path):
         )
         low += conditions(made)["direct"].differences["none"]["verbatim_perplexity"].p < 0.05
     assert low <= 5  # 30 draws at .05: more than 5 with a chance of .003
+
+
+def test_each_multiplicity_is_tested_and_corrected_over_all_conditions(tmp_path: Path):
+    """Eight canaries to a multiplicity. All fall: p = 2 / 2^8; one pair rises by as much as another falls, the rest
+    stay: 1. Four pairs of condition and multiplicity are tested: .0078125, .0078125, 1, 1 -> .03125, .03125, 1, 1."""
+    copies = (1,) * 8 + (64,) * 8
+    none = fakes.measurements(canaries(*[16] * 16, copies=copies))
+    direct = trained(canaries(*[8, 32, *[16] * 6], *[4] * 8, copies=copies))
+    other = trained(canaries(*[8] * 8, *[8, 32, *[16] * 6], copies=copies), "other")
+    found = conditions(landscape(tmp_path, none, direct, other))
+    groups = {
+        (name, key): part
+        for name in ("direct", "other")
+        for key, part in found[name].differences["none"]["verbatim_perplexity"].by_multiplicity.items()
+    }
+    assert {pair: (part.p, part.p_holm) for pair, part in groups.items()} == {
+        ("direct", "1"): (1, 1),
+        ("direct", "64"): (2**-7, 2**-5),
+        ("other", "1"): (2**-7, 2**-5),
+        ("other", "64"): (1, 1),
+    }
+    assert groups["direct", "64"].value == pytest.approx(1 / 4)
