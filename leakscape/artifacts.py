@@ -268,6 +268,20 @@ def hash_file(path: Path) -> str:
     return digest.hexdigest()
 
 
+def write_file(path: Path, text: str) -> None:
+    """Write an artifact that is a single file for people: beside and renamed, so that a killed step leaves no half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(beside).chmod(0o644)
+        Path(beside).replace(path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
 def copy_tree(source: Path, target: Path) -> None:
     """Put an artifact at `target` too, by hard links where the file system allows and by copies elsewhere.
 

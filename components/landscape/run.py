@@ -1,9 +1,5 @@
 """Reads measurements and evidence, writes the landscape and its page."""
 
-import os
-import tempfile
-from pathlib import Path
-
 from components.landscape.contract import Landscape
 from leakscape import artifacts, schemas
 from leakscape.landscape import report, tables
@@ -33,19 +29,5 @@ def run(contract: Landscape) -> None:
     ) as folder:
         folder.write_json(FILE, landscape)
         tables.write(landscape, folder.path)
-    _write_file(contract.report, page)
+    artifacts.write_file(contract.report, page)
     say(f"{len(measured)} conditions compared")
-
-
-def _write_file(path: Path, text: str) -> None:
-    """Write beside and rename: a killed step leaves no half page."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        Path(beside).chmod(0o644)
-        Path(beside).replace(path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
