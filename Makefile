@@ -2,13 +2,14 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+CHECKS ?= .venv-checks
 PLAN ?= laptop
 BIN := $(VENV)/bin
 # Idle threads that spin slow down small models on shared cores.
 export OMP_WAIT_POLICY ?= passive
 
 .DEFAULT_GOAL := help
-.PHONY: help venv audit test integration lint format lock docs tiny-base wheel bench clean
+.PHONY: help venv audit test integration checks lint format lock docs tiny-base wheel bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,8 +25,14 @@ audit: venv  ## run the laptop plan and print where the report lies (PLAN=name o
 test: venv  ## the default tests
 	OMP_NUM_THREADS=1 $(BIN)/pytest -n auto --dist loadgroup
 
-integration: venv  ## the tests that need a browser, services or minutes
+integration: venv $(CHECKS)/.ready  ## the tests that need a browser, services or minutes
 	$(BIN)/pytest -m "integration or slow"
+
+checks: venv $(CHECKS)/.ready  ## the chart, the manifests and the commands of the how-tos
+	$(BIN)/pytest -m "integration or not integration" tests/charts tests/manifests tests/docs
+
+$(CHECKS)/.ready: requirements/checks/checks.lock tools/checks.sh
+	PYTHON=$(PYTHON) sh tools/checks.sh $(CHECKS)
 
 lint: venv  ## ruff, mypy --strict, import-linter, generated files up to date
 	$(BIN)/ruff check .
@@ -55,4 +62,4 @@ bench: venv  ## run the benchmarks
 	for script in benchmarks/*.py; do $(BIN)/python $$script; done
 
 clean:  ## remove what was built (audits are kept)
-	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CHECKS) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
