@@ -5,18 +5,19 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leakscape.contract import Spec, spec
 from leakscape.errors import InputError, PlanError
-from pipelines.compose import Graph, Ref, Step, compose
+from pipelines.cluster import build_for_cluster, pipeline_name
+from pipelines.compose import Graph, compose
 from pipelines.images import images
 from pipelines.parameters import LANDSCAPE, Contracts
 from pipelines.schema import Plan
+from pipelines.tasks import add_tasks
 
 if TYPE_CHECKING:
     from kfp.dsl.base_component import BaseComponent
-    from kfp.dsl.pipeline_task import PipelineTask
 
     from leakscape.local import Outcome
 
@@ -66,7 +67,7 @@ def graph(plan: Plan, contracts: Contracts) -> Graph:
 
 
 def build(found: Graph, contracts: Contracts, names: Mapping[str, str] | None = None) -> "BaseComponent":
-    """Make the KFP pipeline of a graph: one task a step, caching on.
+    """Make the KFP pipeline of a graph as it runs here: one task a step, and nothing about where on a cluster.
 
     Args:
         found: as `graph` gives it.
@@ -75,20 +76,10 @@ def build(found: Graph, contracts: Contracts, names: Mapping[str, str] | None = 
     """
     from kfp import dsl
 
-    from leakscape.kubeflow import kfp_component
-
-    by_name = images() if names is None else names
-
     def pipeline() -> None:
-        tasks: dict[str, PipelineTask] = {}
-        for step in found.steps:
-            contract = contracts[step.component]
-            of_step = spec(contract)
-            component = kfp_component(contract, image=by_name[of_step.image], counts=_counts(of_step, step))
-            task = component(**step.parameters, **_artifacts(of_step, step, tasks))
-            tasks[step.id] = task.set_display_name(step.title)
+        add_tasks(found, contracts, images() if names is None else names)
 
-    made: BaseComponent = dsl.pipeline(name=f"leakscape-{found.name}", description=found.description)(pipeline)
+    made: BaseComponent = dsl.pipeline(name=pipeline_name(found), description=found.description)(pipeline)
     return made
 
 
@@ -100,7 +91,7 @@ def compile_to(found: Graph, contracts: Contracts, path: Path) -> None:
     """
     from kfp.compiler import Compiler
 
-    pipeline = build(found, contracts)
+    pipeline = build_for_cluster(found, contracts, images())
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
             made = Path(beside) / path.name
@@ -154,22 +145,3 @@ def _place_results(outcome: "Outcome", of_step: Spec, out: Path) -> dict[str, Pa
 def _remove_results(out: Path) -> None:
     for name in RESULTS:
         (out / name).unlink(missing_ok=True)
-
-
-def _many(of_step: Spec) -> list[str]:
-    return [field.name for field in of_step.inputs if getattr(field.role, "many", False)]
-
-
-def _counts(of_step: Spec, step: Step) -> dict[str, int]:
-    return {name: len(step.inputs[name]) for name in _many(of_step)}
-
-
-def _artifacts(of_step: Spec, step: Step, tasks: Mapping[str, "PipelineTask"]) -> dict[str, Any]:
-    """The outputs of earlier tasks, under the names that KFP gives the inputs of this one."""
-    from leakscape.kubeflow import input_names
-
-    given: dict[str, Ref] = {}
-    for field in of_step.inputs:
-        refs = step.inputs[field.name]
-        given.update(zip(input_names(field, len(refs)), refs, strict=True))
-    return {name: tasks[ref.step].outputs[ref.output] for name, ref in given.items()}

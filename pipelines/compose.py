@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from leakscape.contract import Field, Param, Spec, spec
 from leakscape.errors import PlanError
 from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION, Contracts, complete, known_by, trains
+from pipelines.placement import Placement
 from pipelines.schema import Condition, Parameters, Plan, Target
 
 ORIGINAL = "original"
@@ -71,13 +72,14 @@ class Step:
 class Graph:
     """The steps of a plan, each after those it needs.
 
-    `asked` is the number of steps there would be if nothing were shared.
+    `asked` is the number of steps there would be if nothing were shared; `placement` says where they run on a cluster.
     """
 
     name: str
     description: str
     steps: tuple[Step, ...]
     asked: int
+    placement: Placement = field(default_factory=Placement)
 
     def step(self, component: str) -> Step:
         """The only step of a component of the frame."""
@@ -166,7 +168,13 @@ def compose(plan: Plan, contracts: Contracts, *, content_hash: str = "") -> Grap
     report = {**plan.report, **_stated(plan, spec(contracts[LANDSCAPE]))}
     steps.add(LANDSCAPE, report, everything)
     titled = _titled(tuple(steps.found.values()), plan, contracts)
-    return Graph(name=plan.name, description=plan.description, steps=titled, asked=steps.asked + _spared(plan))
+    return Graph(
+        name=plan.name,
+        description=plan.description,
+        steps=titled,
+        asked=steps.asked + _spared(plan),
+        placement=plan.placement,
+    )
 
 
 def _spared(plan: Plan) -> int:

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from leakscape.errors import PlanError
+from pipelines import placement
 from pipelines import source as yaml_source
 from pipelines.faults import Fault, choose, refuse
 from pipelines.parameters import parameter_faults
@@ -89,7 +90,8 @@ def check(source: Source, *, contracts: Mapping[str, type[Any]] | None = None) -
         plan = Plan.model_validate(source.data)
     except ValidationError as error:
         refuse(source, [_schema_fault(dict(found)) for found in error.errors(include_url=False)])
-    if faults := [*_cross_faults(plan), *parameter_faults(plan, contracts)]:
+    named = placement.faults(plan.placement, contracts)
+    if faults := [*_cross_faults(plan), *parameter_faults(plan, contracts), *named]:
         refuse(source, faults)
     return plan
 
@@ -112,7 +114,7 @@ def _schema_fault(error: dict[str, Any]) -> Fault:
     if kind == "missing" and place[-1] == "component":
         return Fault(place[:-1], "names no component; add `component: NAME`.")
     if kind == "string_pattern_mismatch":
-        return Fault(place, "must be a short name of letters, digits and hyphens that begins with a letter or digit.")
+        return Fault(place, _pattern_words(place))
     if kind == "literal_error":
         return Fault(place, f"must be {context['expected']}.")
     if kind in {"greater_than_equal", "less_than_equal"}:
@@ -121,19 +123,28 @@ def _schema_fault(error: dict[str, Any]) -> Fault:
     return Fault(place, _SENTENCES.get(kind, f"does not fit ({kind.replace('_', ' ')})."))
 
 
+def _pattern_words(place: Place) -> str:
+    if place[0] == "placement":
+        return "does not fit; quantities are written as `500m`, `8` or `48Gi`, names in lower case."
+    return "must be a short name of letters, digits and hyphens that begins with a letter or digit."
+
+
 def _keys_at(place: Place) -> list[str]:
     """The keys that the schema knows at a place."""
     model: Any = Plan
+    named_freely = False
     for part in place:
-        if isinstance(part, int):
+        if isinstance(part, int) or named_freely:
+            named_freely = False
             continue
         annotation = {(field.alias or name): field.annotation for name, field in model.model_fields.items()}[part]
+        named_freely = typing.get_origin(annotation) is dict
         model = next(_models(annotation))
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _models(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any type expression
-    if typing.get_origin(annotation) in (list, types.UnionType, typing.Union, typing.Annotated):
+    if typing.get_origin(annotation) in (list, dict, types.UnionType, typing.Union, typing.Annotated):
         for argument in typing.get_args(annotation):
             yield from _models(argument)
     elif isinstance(annotation, type) and issubclass(annotation, BaseModel):

@@ -4,16 +4,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.placement import Placement
+from pipelines.strict import Strict
+
 SCHEMA = "leakscape/plan/1"
 MOST_SEED = 2**32 - 1  # numpy's legacy seeding, which transformers calls, takes no more
 
 Slug = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 TargetName = Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9._-]{0,59})?$")]
 Parameters = dict[str, Any]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
 
 
 class Use(BaseModel):
@@ -29,7 +28,7 @@ class Use(BaseModel):
         return dict(self.model_extra or {})
 
 
-class Target(_Strict):
+class Target(Strict):
     """A base model that every condition is tried on.
 
     `train` and `evaluate` are defaults for this model's training and evaluating steps.
@@ -47,7 +46,7 @@ class Target(_Strict):
         return self.name or self.model.rstrip("/").rsplit("/", maxsplit=1)[-1]
 
 
-class Condition(_Strict):
+class Condition(Strict):
     """A row of the comparison: a chain of corpus steps and a trainer, or neither for the untouched model."""
 
     name: Slug
@@ -67,7 +66,7 @@ class Condition(_Strict):
         return self.targets is None or target.label in self.targets
 
 
-class Rule(_Strict):
+class Rule(Strict):
     """A rule of the gate: one bound of a metric's interval must keep to a limit."""
 
     metric: Annotated[str, Field(min_length=1)]
@@ -78,7 +77,7 @@ class Rule(_Strict):
     at_least: float | None = None
 
 
-class Plan(_Strict):
+class Plan(Strict):
     """A comparison of defences: population, canaries, targets, conditions, report and gate."""
 
     schema_: Literal["leakscape/plan/1"] = Field(alias="schema")
@@ -91,3 +90,4 @@ class Plan(_Strict):
     conditions: Annotated[list[Condition], Field(min_length=1)]
     report: Parameters = Field(default_factory=dict)
     gate: list[Rule] = Field(default_factory=list)
+    placement: Placement = Field(default_factory=Placement)

@@ -88,6 +88,9 @@ class SyntheaGen:
         int, Param("Living patients that Synthea's jar makes; 0 makes three for each record asked for.", low=0)
     ] = 0
     state: Annotated[str, Param("The state, by its full name, that Synthea's jar simulates.")] = "Massachusetts"
+    refresh: Annotated[
+        str, Param("Any text; a new one makes this step and all after it run again, and changes nothing else.")
+    ] = ""
 
     train: Annotated[Path, Out("population", "People whose records the corpus is drawn from.")]
     held_out: Annotated[Path, Out("population", "People of the same population whom no model is trained on.")]
