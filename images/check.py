@@ -1,0 +1,52 @@
+"""In an image's test stage: whether it holds what its components need, and nothing that it must not: check.py IMAGE."""
+
+import importlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import components
+from leakscape.contract import spec
+from leakscape.local.sources import sources
+
+FORBIDDEN = {
+    "base": {"kfp", "kubernetes", "pip", "setuptools", "torch", "vllm"},
+    "train": {"kfp", "kubernetes", "pip", "vllm"},
+    "evaluate": {"kfp", "kubernetes", "pip", "vllm"},
+    "rewrite": {"kfp", "pip"},
+}
+NEEDS_A_DRIVER = {"vllm"}
+
+
+def import_name(library: str) -> str:
+    """The module of a library that is named by module or by distribution."""
+    return library.replace("-", "_")
+
+
+def check_component(name: str, package: str) -> None:
+    """Ask a component for its help, and import what it and its libraries are."""
+    subprocess.run(["leakscape", name, "--help"], check=True, stdout=subprocess.DEVNULL)
+    importlib.import_module(f"{package}.run")
+    for library in sources(package).versions:
+        module = import_name(library)
+        if module in NEEDS_A_DRIVER:
+            assert importlib.util.find_spec(module), module
+        else:
+            importlib.import_module(module)
+
+
+def main(image: str) -> None:
+    """Check an image from within."""
+    subprocess.run(["leakscape", "--help"], check=True, stdout=subprocess.DEVNULL)
+    found = {name: contract for name, contract in components.contracts().items() if spec(contract).image == image}
+    for name, contract in found.items():
+        check_component(name, contract.__module__.rpartition(".")[0])
+    present = sorted(name for name in FORBIDDEN[image] if importlib.util.find_spec(name))
+    if present:
+        sys.exit(f"the {image} image must not hold {', '.join(present)}")
+    print(f"{image}: {len(found)} components answer, from {Path(components.__file__).parent}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
