@@ -82,6 +82,17 @@ class Evaluate:
             low=0,
         ),
     ] = 8
+    harness_tasks: Annotated[
+        list[str],
+        Param(
+            "Benchmarks of general ability: names of lm-evaluation-harness's tasks, and paths (with a /) of task files "
+            "or of folders with them; their data are fetched or read first."
+        ),
+    ] = field(default_factory=list)
+    harness_limit: Annotated[int, Param("Documents of each benchmark, from the first; 0 for all.", low=0)] = 0
+    harness_fewshot: Annotated[
+        int, Param("Solved examples before each document of a benchmark; -1 for what the task says.", low=-1)
+    ] = -1
     batch_size: Annotated[int, Param("Texts in one forward pass; lower it if memory runs out.", low=1)] = 16
     candidate_batch_size: Annotated[
         int,

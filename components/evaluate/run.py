@@ -2,9 +2,8 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
 
 from components.evaluate.contract import Evaluate
 from leakscape import artifacts, schemas
@@ -16,18 +15,17 @@ from leakscape.records.record import CorpusRecord, Record
 from leakscape.scoring.adversary import Adversary, Loot, attack_model, check_adversary
 from leakscape.scoring.attack_rows import write_attacks, write_extractions
 from leakscape.scoring.condition import Planted, Request, check_request, details, measure_condition
+from leakscape.scoring.harness import run_tasks
+from leakscape.scoring.harness_tasks import BenchmarkRequest, opened, task_hashes
 from leakscape.scoring.measurements import Measurements, write
 from leakscape.scoring.probes import Alternative
 from leakscape.scoring.rows import Summary, probe_summaries
+from leakscape.settings import settings_of
 from leakscape.statistics.membership import classification_metrics
 from leakscape.typed_json import dump_json
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
 LIBRARIES = ("numpy", "peft", "pyarrow", "safetensors", "scipy", "tokenizers", "torch", "transformers")
-
-T = TypeVar("T", bound="DataclassInstance")
+HARNESS = ("datasets", "lm-eval")
 
 
 def run(contract: Evaluate) -> None:
@@ -36,18 +34,27 @@ def run(contract: Evaluate) -> None:
     Raises:
         ContractError: a probe or an attack is unknown, no probe is named, or more alternatives are wanted than there
             are.
-        InputError: the model or an adapter can't be used, there is nothing to measure, or memory is too small.
+        InputError: the model, an adapter or a benchmark can't be used, there is nothing to measure, or memory is too
+            small.
         IntegrityError: an id stands twice or is lost on the way, or the original corpus does not hold the canaries.
         LeakscapeError: the model gives no finite probability.
+        TransientError: the hub, with the model or with a benchmark's data, could not be reached.
     """
     started = time.monotonic()
-    planted, request, tried = _planted(contract.canaries), _settings(Request, contract), _settings(Adversary, contract)
+    planted, request = _planted(contract.canaries), settings_of(contract, Request)
+    tried, wanted = settings_of(contract, Adversary), settings_of(contract, BenchmarkRequest)
     check_request(request, planted)
     check_adversary(tried)
-    loaded = _load(contract)
-    tally = measure_condition(loaded, planted, _records(contract.held_out), request)
-    loot = attack_model(loaded, planted.canaries, _corpus(contract.original), _records(contract.held_out), tried)
-    made = provenance(contract, libraries=LIBRARIES, details={"tokenizer_hash": loaded.tokenizer_hash})
+    with opened(wanted) as tasks:
+        loaded = _load(contract)
+        tally = measure_condition(loaded, planted, _records(contract.held_out), request)
+        loot = attack_model(loaded, planted.canaries, _corpus(contract.original), _records(contract.held_out), tried)
+        benchmarks = {name: asdict(found) for name, found in run_tasks(loaded, tasks, wanted).items()}
+    made = provenance(
+        contract,
+        libraries=(*LIBRARIES, *(HARNESS if tasks else ())),
+        details={"tokenizer_hash": loaded.tokenizer_hash, **({"harness": task_hashes(wanted)} if tasks else {})},
+    )
     summary = Summary(
         target=contract.target,
         condition=contract.condition,
@@ -61,7 +68,7 @@ def run(contract: Evaluate) -> None:
         batch_size=contract.batch_size,
         held_out_limit=contract.held_out_limit,
         probes=probe_summaries(tally.rows, tally.unscorable),
-        details={**details(request, planted, loaded, tally), **loot.details},
+        details={**details(request, planted, loaded, tally), **loot.details, "harness": benchmarks},
     )
     with artifacts.create(contract.measurements, schema=schemas.MEASUREMENTS, provenance=made) as folder:
         write(folder, Measurements(summary, tally.ordered()))
@@ -87,11 +94,6 @@ def _records(path: Path) -> Iterator[Record]:
 
 def _corpus(path: Path) -> Iterator[CorpusRecord]:
     yield from artifacts.load(path, schema=schemas.CORPUS).rows("records.jsonl", CorpusRecord)
-
-
-def _settings(kind: type[T], contract: Evaluate) -> T:
-    """The parameters that a request is made of: they have the same names in the contract."""
-    return kind(**{field.name: getattr(contract, field.name) for field in fields(kind)})
 
 
 def _write_roc(path: Path, loot: Loot) -> None:

@@ -184,11 +184,13 @@ def _mark(file: Path, root: Path) -> str:
         raise InputError(f"{root}, or a file in it, can't be read: {error.strerror}.") from None
 
 
-def _outside(value: Any) -> str:  # noqa: ANN401
-    """Digest of what lies at a path that a text parameter names; '' if it names none.
+def _outside(value: Any) -> str | list[str]:  # noqa: ANN401
+    """Digest of what lies at a path that a text parameter names, or each text of a list; '' if it names none.
 
     Files above 64 MiB, such as model weights, count by size and time of change.
     """
+    if isinstance(value, list):
+        return [str(_outside(each)) for each in value if isinstance(each, str)]
     if not isinstance(value, str) or not value or "\0" in value:
         return ""
     try:

@@ -113,13 +113,22 @@ def _render(tokenizer: PreTrainedTokenizerBase, messages: list[dict[str, str]], 
     from jinja2 import TemplateError
 
     try:
-        template = _frozen_clock() + tokenizer.get_chat_template()
+        template = frozen_template(tokenizer)
         return str(tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, **extra))
     except (TemplateError, ValueError, TypeError) as error:
         raise InputError(
             f"The chat template of this model can't be rendered ({type(error).__name__}); "
             "give a model whose tokenizer brings a working template."
         ) from None
+
+
+def frozen_template(tokenizer: PreTrainedTokenizerBase) -> str:
+    """The tokenizer's chat template with the date frozen.
+
+    Raises:
+        ValueError: it has none.
+    """
+    return _frozen_clock() + str(tokenizer.get_chat_template())
 
 
 def _frozen_clock() -> str:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from leakscape.errors import DependencyError, InputError, TransientError
+from leakscape.models import hub
 from leakscape.models.formatting import FROZEN_DATE
 from leakscape.models.tokens import tokenizer_hash
 
@@ -33,8 +34,6 @@ CHAT_ONLY = frozenset({"gpt_oss"})
 """Model types that exist in a chat form alone. Many base models carry a chat template too, but read plain text."""
 
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?")
-_MISSING_ON_HUB = ("RepositoryNotFoundError", "RevisionNotFoundError", "GatedRepoError", "HFValidationError")
-_AWAY = ("ConnectError", "ConnectionError", "Timeout", "HfHubHTTPError", "LocalEntryNotFoundError", "ProxyError")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,12 +203,11 @@ def _explained(model: str, revision: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, KeyError, ImportError) as error:
-        names = {cause.__name__ for link in _chain(error) for cause in type(link).__mro__}
-        if names.intersection(_MISSING_ON_HUB):
+        if hub.is_missing(error):
             raise InputError(
                 f"The model hub has no {at}, or you have no access to it; check the id and revision, or log in."
             ) from None
-        if names.intersection(_AWAY) and not os.environ.get("HF_HUB_OFFLINE"):
+        if hub.is_away(error) and not os.environ.get("HF_HUB_OFFLINE"):
             raise TransientError(
                 f"The model hub could not be reached for {at}; try again, or give the path of a downloaded model."
             ) from None
@@ -217,12 +215,6 @@ def _explained(model: str, revision: str) -> Iterator[None]:
             f"{at} can't be loaded as a causal language model in safetensors with a tokenizer "
             f"({type(error).__name__}); give a model that transformers can load, or its complete folder."
         ) from None
-
-
-def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
 
 
 def _require(*names: str) -> None:

@@ -306,6 +306,45 @@ def test_canaries_that_do_not_hold_together_are_refused(
     assert not [name for name in (*SECRETS, *NAMES) if name in str(caught.value)]
 
 
+TASK = """
+task: toy_choice
+dataset_path: json
+dataset_kwargs: {data_files: {test: questions.jsonl}}
+test_split: test
+output_type: multiple_choice
+doc_to_text: "Which town is {{name}}?"
+doc_to_choice: ["Salem", "Lynn"]
+doc_to_target: answer
+"""
+
+
+def test_benchmarks_stand_beside_the_scores_and_no_document_does(contract: Evaluate, tmp_path: Path):
+    pytest.importorskip("lm_eval")
+    folder = tmp_path / "tasks"
+    folder.mkdir()
+    (folder / "choice.yaml").write_text(TASK)
+    (folder / "questions.jsonl").write_text('{"name": "Mabsor", "answer": 0}\n{"name": "Mabsor", "answer": 1}\n')
+    found = measured(dataclasses.replace(contract, harness_tasks=[str(folder)], probes=["verbatim"]))
+    # The same question with both answers: one is right, whatever the model says.
+    stated = found.summary.details["harness"]["toy_choice"]
+    assert (stated.pop("metric"), stated.pop("value")) == ("acc_norm", 0.5)
+    assert stated == {"stderr": 0.5, "n": 2, "higher_is_better": True, "version": "Yaml", "fewshot": 0}
+    manifest = artifacts.read_manifest(contract.measurements)
+    assert "Mabsor" not in (contract.measurements / "summary.json").read_text()
+    assert "lm-eval" in manifest.versions
+    assert len(manifest.details["harness"][str(folder)]) == 64
+
+
+def test_a_benchmark_that_is_not_there_fails_before_anything_is_scored(
+    contract: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    pytest.importorskip("lm_eval")
+    monkeypatch.setattr("components.evaluate.run.load_model", lambda *_, **__: pytest.fail("a model was loaded"))
+    with pytest.raises(InputError, match="no folder and no YAML file"):
+        run(dataclasses.replace(contract, harness_tasks=[str(tmp_path / "none")]))
+    assert not contract.measurements.exists()
+
+
 def test_a_held_out_record_that_stands_twice_is_refused(contract: Evaluate, tmp_path: Path):
     path = save(tmp_path / "twice", schemas.POPULATION, records=[*HELD_OUT, HELD_OUT[0]])
     with pytest.raises(IntegrityError, match="h-1 stands twice"):

@@ -135,6 +135,24 @@ def test_a_key_depends_on_what_a_parameter_names(total: Total, tmp_path: Path) -
     assert len({before, changed, total(1, note=str(folder))}) == 3
 
 
+def test_a_key_depends_on_what_a_list_names(tmp_path: Path) -> None:
+    from components.evaluate.contract import Evaluate
+
+    (tmp_path / "tasks").mkdir()
+    task = tmp_path / "tasks" / "a.yaml"
+    artifact(tmp_path / "in", 1)
+
+    def key(text: str) -> str:
+        task.write_text(text, encoding="utf-8")
+        made = tmp_path / "in"
+        inputs = {"canaries": made, "held_out": made, "original": made, "adapters": ()}
+        outputs = {"measurements": tmp_path / "out", "roc": tmp_path / "roc"}
+        tasks = ["arc_easy", str(tmp_path / "tasks")]
+        return key_of(Evaluate(**inputs, **outputs, target="t", condition="c", model="m", harness_tasks=tasks))
+
+    assert key("task: a") == key("task: a") != key("task: b")
+
+
 @pytest.mark.parametrize("text", ["", "x" * 10_000, "a\0b", "no/such/file", "é" * 200])
 def test_any_text_has_a_key(total: Total, text: str) -> None:
     assert len(total(1, note=text)) == 64
