@@ -18,23 +18,30 @@ if TYPE_CHECKING:
 INK, QUIET, LINE, PAPER = "#010101", "#020202", "#030303", "#040404"
 """Stand-ins for the page's colours: text, quiet text, grid lines, ground."""
 
-SERIES = tuple(f"#1000{number:02x}" for number in range(1, 9))
-"""Stand-ins for the colours of conditions; the page defines --series-1 to --series-8."""
+SERIES = tuple(f"#1000{number:02x}" for number in range(1, 11))
+"""Stand-ins for the colours of conditions; the page defines --series-1 to --series-10."""
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "h", "<", "*")
 """A marker beside each colour, so that nothing is told by colour alone."""
 
 _VARIABLES = {INK: "--ink", QUIET: "--quiet", LINE: "--line", PAPER: "--paper"} | {
     color: f"--series-{number}" for number, color in enumerate(SERIES, start=1)
 }
+_TAG = re.compile(r"<[^<>]+>")
+_COORDINATES = re.compile(r'\b(?:d|x|y|transform)="[^"]*"')
+_ID = re.compile(r'\s+id="([^"]+)"')
+_PATH = re.compile(r'\bd="([^"]*)"')
+_NOT_TURNED = re.compile(r'\s+transform="rotate\(-?0 [^"]*"')
+_FAMILY = re.compile(r"\s*font-family: [^;\"]*;")  # the page's own; matplotlib's has measured the text
+_LONG_NUMBER = re.compile(r"(\d\.\d\d)\d+")  # a hundredth of a point is more than anyone sees
 _STYLE: Any = {
     "svg.fonttype": "none",
     "font.family": "sans-serif",
-    "font.size": 11,
+    "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": LINE,
     "axes.labelcolor": INK,
-    "axes.labelsize": 11,
+    "axes.labelsize": 10,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
@@ -85,12 +92,23 @@ def render(figure: "Figure", *, name: str, title: str, description: str) -> str:
     text = out.getvalue()
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', text)
-    text = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", text)
-    text = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', text)
+    used = set(re.findall(r'(?:url\(|href=")#([^)"]+)', text))
+    text = _TAG.sub(lambda tag: _own(tag.group(), name, used), text)
+    text = re.sub(r"<g\s*/>", "", re.sub(r"\s*\n\s*", "\n", text))
+    return _described(text.replace("\n<", "<"), name, title, description)
+
+
+def _own(tag: str, name: str, used: set[str]) -> str:
+    """A tag whose ids are the picture's own, whose colours and font are the page's, and which is short."""
+    tag = _ID.sub(lambda found: f' id="{name}-{found.group(1)}"' if found.group(1) in used else "", tag)
+    tag = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", tag)
+    tag = re.sub(r'xlink:href="#([^"]+)"', rf'href="#{name}-\1"', tag)
+    tag = _COORDINATES.sub(lambda found: _LONG_NUMBER.sub(r"\1", found.group()), tag)
+    tag = _PATH.sub(lambda found: re.sub(r"\s*([A-Za-z])\s*", r"\1", found.group(1)).join(('d="', '"')), tag)
+    tag = _FAMILY.sub("", _NOT_TURNED.sub("", tag))
     for color, variable in _VARIABLES.items():
-        text = text.replace(color, f"var({variable})")
-    return _described(text, name, title, description)
+        tag = tag.replace(color, f"var({variable})")
+    return tag
 
 
 def _described(text: str, name: str, title: str, description: str) -> str:
