@@ -14,4 +14,5 @@ JUDGEMENTS = "leakscape/judgements/1"  # judgements.jsonl: Judgement; ledger.jso
 DISCLOSURES = "leakscape/disclosures/1"  # disclosures.json: counts by type of feature
 MEASUREMENTS = "leakscape/measurements/1"  # scores.parquet, summary.json
 LANDSCAPE = "leakscape/landscape/1"  # landscape.json
-VERDICT = "leakscape/verdict/1"  # verdict.json
+VERDICT = "leakscape/verdict/1"  # verdict.json; entries.jsonl: what the history keeps
+PUBLISHED = "leakscape/published/1"  # verdict.md, verdict.junit.xml, figures.openmetrics.txt

@@ -1,4 +1,4 @@
-"""The user's commands: `leakscape audit`, `plan`, `compile`, `verify`, and each component by its name."""
+"""The user's commands, each group in a module of its own, and each component by its name."""
 
 import argparse
 import os
@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from leakscape import __version__
 from leakscape.arguments import Help
-from leakscape.cli import plans, verify
+from leakscape.cli import gate, plans, verify
 from leakscape.errors import EXIT_DONE, EXIT_INPUT, EXIT_INTERRUPTED, LeakscapeError
 from leakscape.progress import say
 
 if TYPE_CHECKING:
     from leakscape.cli.common import Command
 
-_GROUPS = (plans, verify)
+_GROUPS = (plans, gate, verify)
 """Each adds its commands, in the order of the help."""
 
 

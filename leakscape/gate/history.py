@@ -1,0 +1,122 @@
+"""The history of audits: an append-only log, one JSON document for each plan, target and audit.
+
+    PLACE/PLAN/TARGET/000012-0123456789abcdef.json
+
+The number gives the order, the rest names the landscape. An audit that is published twice stands there once. Two that
+are published at the same moment share a number and both stay. Nothing is ever changed or removed.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Protocol
+from urllib.parse import quote
+
+from pydantic import TypeAdapter, ValidationError
+
+from leakscape.errors import ArtifactError
+from leakscape.landscape.schema import Estimate
+from leakscape.typed_json import dump_json
+
+SCHEMA = "leakscape/audit/1"
+
+_NAME = re.compile(r"^(\d{6,})-([0-9a-f]{16})\.json$")
+_LETTERS = 16  # of a digest, in a name
+
+
+class Store(Protocol):
+    """Where the log lies: a folder or a prefix on S3."""
+
+    def names(self, prefix: str) -> list[str]:
+        """The names that begin with a prefix, in order."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """What stands under a name."""
+        ...
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write what is not there yet; False, and nothing written, if something is."""
+        ...
+
+
+Scores = dict[str, dict[str, dict[str, float]]]
+"""By condition, metric and canary or record: the mean of its rows on the metric's scale (nats, bits)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One audit of one target.
+
+    Args:
+        schema: the name and version of this form.
+        plan, target: what was audited.
+        audit: the digest of the landscape.
+        date: when it was published, in UTC (ISO 8601).
+        passed: whether the gate passed.
+        figures: by condition and metric.
+        canaries, held_out: digests of what was probed; scores pair only where they are the same.
+        scores: what a paired comparison needs.
+    """
+
+    schema: str
+    plan: str
+    target: str
+    audit: str
+    date: str
+    passed: bool
+    figures: dict[str, dict[str, Estimate]]
+    canaries: str
+    held_out: str
+    scores: Scores
+
+
+def entries(store: Store, plan: str, target: str) -> list[Entry]:
+    """All audits of a target, the oldest first.
+
+    Raises:
+        ArtifactError: an entry does not fit its form.
+    """
+    return [_read(store, name) for name in _names(store, plan, target)]
+
+
+def append(store: Store, entry: Entry) -> bool:
+    """Add an audit; False if it stands there already."""
+    taken = _names(store, entry.plan, entry.target)
+    short = entry.audit[:_LETTERS]
+    if any(_parts(name)[1] == short for name in taken):
+        return False
+    number = max((_parts(name)[0] for name in taken), default=0) + 1
+    content = (dump_json(asdict(entry)) + "\n").encode("utf-8")
+    return store.create(f"{_folder(entry.plan, entry.target)}{number:06d}-{short}.json", content)
+
+
+def before(found: Iterable[Entry], audit: str) -> list[Entry]:
+    """The audits other than this one: an audit that is repeated does not drift against itself."""
+    return [entry for entry in found if entry.audit != audit]
+
+
+def _folder(plan: str, target: str) -> str:
+    return f"{quote(plan, safe='')}/{quote(target, safe='')}/"
+
+
+def _names(store: Store, plan: str, target: str) -> list[str]:
+    folder = _folder(plan, target)
+    known = [name for name in store.names(folder) if _NAME.match(name.removeprefix(folder))]
+    return sorted(known, key=_parts)
+
+
+def _parts(name: str) -> tuple[int, str]:
+    number, _, digest = name.rpartition("/")[2].removesuffix(".json").partition("-")
+    return int(number), digest
+
+
+def _read(store: Store, name: str) -> Entry:
+    try:
+        entry = TypeAdapter(Entry).validate_json(store.read(name), strict=True)
+    except ValidationError as error:
+        place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
+        raise ArtifactError(f"{name} in the history: {place} does not fit; move it out of the history.") from None
+    if entry.schema != SCHEMA:
+        raise ArtifactError(f"{name} in the history does not hold {SCHEMA}; this version can't read it.")
+    return entry

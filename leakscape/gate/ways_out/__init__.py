@@ -1,0 +1,1 @@
+"""A verdict in the forms that other systems read."""

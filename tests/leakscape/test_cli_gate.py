@@ -1,0 +1,73 @@
+import json
+from pathlib import Path
+
+import pytest
+from gate_fakes import held, verdict
+
+from leakscape import artifacts, cli, schemas
+from leakscape.artifacts import Provenance
+from leakscape.gate.verdict import FILE, Verdict
+from leakscape.typed_json import plain
+
+
+@pytest.fixture(autouse=True)
+def _no_ci(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GITLAB_CI", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def store(path: Path, found: Verdict) -> str:
+    with artifacts.create(path, schema=schemas.VERDICT, provenance=Provenance(component="landscape")) as folder:
+        folder.write_json(FILE, found)
+    return str(path)
+
+
+def test_a_gate_that_passed_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["gate", store(tmp_path / "v", verdict(held("passed"), held("skipped")))]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("small: the gate passed, 2 rules.\n  pass  tiny: exposure_bits of direct")
+    assert shown.count("\n  skip  ") == 1
+
+
+@pytest.mark.parametrize("outcome", ["failed", "unmeasured"])
+def test_a_gate_that_failed_exits_3_with_the_rule(outcome: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = store(tmp_path / "v", verdict(held(outcome)))
+    for named in (path, str(tmp_path / "v" / FILE)):
+        assert cli.main(["gate", named]) == 3
+        assert "small: the gate failed, 1 of 1 rule not kept.\n  FAIL  tiny: " in capsys.readouterr().out
+
+
+def test_json_is_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    found = verdict(held("failed"))
+    assert cli.main(["gate", store(tmp_path / "v", found), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out) == plain(found)
+
+
+def test_files_for_other_systems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    path = store(tmp_path / "v", verdict(held("failed")))
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n", encoding="utf-8")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    assert cli.main(["gate", path, "--junit", str(tmp_path / "out" / "gate.xml")]) == 3
+    assert summary.read_text(encoding="utf-8").startswith("before\n## small: the gate failed")
+    assert "<failure" in (tmp_path / "out" / "gate.xml").read_text(encoding="utf-8")
+    monkeypatch.setenv("GITLAB_CI", "true")
+    capsys.readouterr()
+    assert cli.main(["gate", path]) == 3
+    assert "section_start:" in capsys.readouterr().out
+
+
+def test_wrong_use_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = store(tmp_path / "v", verdict(held("passed")))
+    for argv, words in (
+        (["gate", str(tmp_path / "gone.json")], "does not exist; name a verdict artifact or a verdict.json"),
+        (["gate", str(tmp_path)], "is no artifact"),
+        (["gate", path, "--openmetrics", str(tmp_path / "m.txt")], "name its artifact with --landscape"),
+    ):
+        assert cli.main(argv) == 2
+        assert words in capsys.readouterr().err
+    (tmp_path / "v" / FILE).write_text("{}", encoding="utf-8")
+    assert cli.main(["gate", path]) == 2
+    assert "has changed since it was written" in capsys.readouterr().err
+    assert cli.main(["gate", str(tmp_path / "v" / FILE)]) == 2
+    assert "does not fit a verdict" in capsys.readouterr().err
