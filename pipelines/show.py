@@ -1,10 +1,12 @@
 """A graph for people: the tree of steps on a terminal, and the same as plain values."""
 
 import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipelines.compose import Graph, Step, stages
-from pipelines.parameters import CANARIES, LANDSCAPE, POPULATION
+from pipelines.parameters import LANDSCAPE, POPULATION
+from pipelines.power import dealt
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,14 +38,29 @@ def outline(graph: Graph) -> dict[str, Any]:
 
 def text(graph: Graph, *, width: int = _WIDTH) -> str:
     """The graph as a table of steps in their order, with what each waits for and who shares it."""
+    return printed([_headline(graph), _table(graph), _totals(graph)], width)
+
+
+def printed(parts: Sequence[object], width: int = _WIDTH) -> str:
+    """Texts and tables one below the other, without colour and without blanks at the ends of lines."""
     from rich.console import Console
 
     console = Console(file=io.StringIO(), width=width, color_system=None, highlight=False, markup=False)
-    console.print(_headline(graph))
-    console.print(_table(graph))
-    console.print(_totals(graph))
+    for part in parts:
+        console.print(part)
     written = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in written.splitlines())
+
+
+def table(*headings: str, numbers: Sequence[str] = ("#",)) -> "Table":
+    """An empty table; the columns of numbers stand at the right."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        made.add_column(heading, justify="right" if heading in numbers else "left", overflow="fold")
+    return made
 
 
 def _headline(graph: Graph) -> str:
@@ -51,18 +68,13 @@ def _headline(graph: Graph) -> str:
 
 
 def _table(graph: Graph) -> "Table":
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("#", "step", "waits for", "used by"):
-        table.add_column(heading, justify="right" if heading == "#" else "left", overflow="fold")
+    made = table("#", "step", "waits for", "used by")
     number = {step.id: index for index, step in enumerate(graph.steps, start=1)}
     for depth, step in stages(graph):
         needs = _ranges([number[name] for name in step.needs])
         indent = "" if step.component == LANDSCAPE else "  " * depth
-        table.add_row(str(number[step.id]), indent + step.title, needs, _used_by(step))
-    return table
+        made.add_row(str(number[step.id]), indent + step.title, needs, _used_by(step))
+    return made
 
 
 def _used_by(step: Step) -> str:
@@ -88,15 +100,16 @@ def _totals(graph: Graph) -> str:
 
 
 def _instances(graph: Graph) -> str:
-    """How many records train, by population and canaries; '' if that hangs on the data or on a draw."""
-    population, canaries = graph.step(POPULATION).parameters, graph.step(CANARIES).parameters
-    records: int = population.get("train_count", 0)
-    count: int = canaries.get("count", 0)
-    groups: list[int] = canaries.get("multiplicities", [])
-    if not (records and count and groups) or count % len(groups) or canaries.get("inclusion", "all") != "all":
+    """How many records train, by population and canaries; '' if that hangs on the data."""
+    records: int = graph.step(POPULATION).parameters.get("train_count", 0)
+    if not records:
         return ""
-    copies = count // len(groups) * sum(groups)
+    groups = dealt(graph)
+    planted = [times for times in sorted(groups) if times]
+    copies = sum(times * count for times, count in groups.items())
+    out = f", {groups[0]} more left out by coins" if groups[0] else ""
     return (
-        f"{records:,} records and {count} canaries in {len(groups)} groups (x{', x'.join(map(str, groups))}; "
-        f"{copies:,} copies): {records + copies:,} training instances before any rewriting."
+        f"{records:,} records and {groups.total() - groups[0]} canaries in {len(planted)} groups "
+        f"(x{', x'.join(map(str, planted))}; {copies:,} copies{out}): {records + copies:,} training instances before "
+        "any rewriting."
     )

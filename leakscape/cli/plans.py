@@ -1,12 +1,16 @@
 """`leakscape audit`, `plan` and `compile`."""
 
 import argparse
+import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from leakscape.cli.common import AUDITS, add_json, add_plan_argument, answer, answer_json, command, graph_of
 from leakscape.errors import EXIT_DONE, InputError
 from leakscape.progress import say
+
+_FEWEST_BITS = 0.01  # smaller differences take more than a million canaries
 
 
 def add(commands: Any) -> None:  # noqa: ANN401 - argparse's own type is private
@@ -36,11 +40,27 @@ def _add_plan(commands: Any) -> None:  # noqa: ANN401
         below,
         "check",
         _plan_check,
-        "Check a plan and show the steps that would run and what they share.",
+        "Check a plan, show the steps that would run and what they share, and say what it can detect.",
         "leakscape plan check my-plan.yaml --set canaries.count=50",
     )
     add_plan_argument(check)
+    check.add_argument(
+        "--detect",
+        metavar="BITS",
+        type=_bits,
+        action="append",
+        help="say how many canaries find this difference in exposure; may be given several times (default: 0.5 and 1)",
+    )
     add_json(check)
+    cost = command(
+        below,
+        "cost",
+        _plan_cost,
+        "Count what a plan would train, ask and score, before anything runs.",
+        "leakscape plan cost paper-main --set conditions.rewrite.corpus.0.price_in=1.25",
+    )
+    add_plan_argument(cost)
+    add_json(cost)
     add_json(command(below, "list", _plan_list, "List the packaged plans.", "leakscape plan list"))
 
 
@@ -81,14 +101,41 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 
 def _plan_check(arguments: argparse.Namespace) -> int:
-    from pipelines import show
+    from pipelines import foresight, show
+    from pipelines.power import WANTED_BITS, power_of
 
     graph, _ = graph_of(arguments)
+    power = power_of(graph, bits=arguments.detect or WANTED_BITS)
     if arguments.json:
-        answer_json(show.outline(graph))
+        answer_json({**show.outline(graph), "power": [asdict(one) for one in power]})
     else:
         answer(show.text(graph))
+        answer(f"\n{foresight.power_text(power)}")
     return EXIT_DONE
+
+
+def _plan_cost(arguments: argparse.Namespace) -> int:
+    from leakscape.models.size import size_of
+    from pipelines import foresight
+    from pipelines.cost import cost_of, sample
+
+    graph, _ = graph_of(arguments)
+    records = sample()
+    models = {step.parameters["model"] for step in graph.steps if step.parameters.get("model")}
+    sizes = {model: size_of(model, [record.text for record in records]) for model in models}
+    cost = cost_of(graph, sizes, records)
+    if arguments.json:
+        answer_json({"name": graph.name, **asdict(cost)})
+    else:
+        answer(foresight.cost_text(cost))
+    return EXIT_DONE
+
+
+def _bits(text: str) -> float:
+    value = float(text)
+    if not _FEWEST_BITS <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is no difference to look for: give bits from {_FEWEST_BITS:g}")
+    return value
 
 
 def _plan_list(arguments: argparse.Namespace) -> int:

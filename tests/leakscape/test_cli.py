@@ -29,7 +29,7 @@ def exit_of(*argv: str) -> int:
 
 
 def every_command() -> list[list[str]]:
-    return [[], ["audit"], ["plan"], ["plan", "check"], ["plan", "list"], ["compile"], ["verify"]]
+    return [[], ["audit"], ["plan"], ["plan", "check"], ["plan", "cost"], ["plan", "list"], ["compile"], ["verify"]]
 
 
 @pytest.mark.parametrize("command", every_command(), ids=" ".join)
@@ -77,6 +77,34 @@ def test_plan_check_as_json(plan: str, capsys: pytest.CaptureFixture[str]):
     shown = json.loads(capsys.readouterr().out)
     assert shown["steps_without_sharing"] == 17
     assert shown["steps"][1]["parameters"]["count"] == 50
+
+
+def test_plan_check_says_what_can_be_detected(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["plan", "check", "laptop"]) == 0
+    shown = capsys.readouterr().out
+    assert "What this plan can show" in shown
+    assert "Finding 0.5 bits takes" in shown
+    assert "Warning: This plan can find little" in shown
+    assert cli.main(["plan", "check", "laptop", "--json", "--detect", "2", "--detect", "0.8"]) == 0
+    (power,) = json.loads(capsys.readouterr().out)["power"]
+    assert [need["bits"] for need in power["needed"]] == [2, 0.8]
+    assert power["groups"][0]["multiplicity"] is None
+
+
+@pytest.mark.parametrize("bits", ["0", "-1", "nan", "inf", "much"])
+def test_differences_that_nothing_finds_are_refused(bits: str, capsys: pytest.CaptureFixture[str]):
+    assert exit_of("plan", "check", "laptop", "--detect", bits) == 2
+    assert "--detect" in capsys.readouterr().err
+
+
+def test_plan_cost_counts_work(capsys: pytest.CaptureFixture[str]):
+    assert cli.main(["plan", "cost", "laptop"]) == 0
+    assert "Tokens are estimates" in capsys.readouterr().out
+    assert cli.main(["plan", "cost", "laptop", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert {one["instances"] for one in shown["training"]} == {372}
+    assert shown["training"][0]["flops"] > 0
+    assert shown["asking"] == []
 
 
 def test_a_faulty_plan_exits_2_with_its_line(plan: str, capsys: pytest.CaptureFixture[str]):
