@@ -1,29 +1,24 @@
 """Measurements and evidence in, a landscape out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from leakscape import schemas
 from leakscape.landscape import source
-from leakscape.landscape.estimates import Aligned, Settings, align, differences, figure, replicate_table
-from leakscape.landscape.schema import (
-    Condition,
-    Difference,
-    Figure,
-    Front,
-    Landscape,
-    Made,
-    Probe,
-    Rank,
-    Target,
-    Unmeasured,
-)
-from leakscape.landscape.source import Found, Measured
-from leakscape.scoring.measurements import Measurements
-from leakscape.scoring.metrics import METRICS, Metric
+from leakscape.landscape.catalogue import CATALOGUE, EXTRACTION_RATES
+from leakscape.landscape.comparable import departures
+from leakscape.landscape.conditions import Compared, condition
+from leakscape.landscape.correlations import correlations
+from leakscape.landscape.differences import differences
+from leakscape.landscape.estimates import Aligned, Settings, align, align_metric, figure, replicate_table
+from leakscape.landscape.figures import Figure, Rank
+from leakscape.landscape.inputs import Found, Measured
+from leakscape.landscape.schema import Front, Landscape, Target
+from leakscape.landscape.told import Told, benchmark_entries, extraction_measure, extraction_series, tell
+from leakscape.scoring.metrics import METRICS
+from leakscape.statistics.bootstrap import Floats
 from leakscape.statistics.ranks import mean_ranks, pareto_front
 
 RANKED = {
@@ -32,14 +27,8 @@ RANKED = {
 }
 """The metrics behind each rank; derived ones (rank-1 share, generation probability) would count a probe twice."""
 
-
-@dataclass(frozen=True, slots=True)
-class _Compared:
-    """What the conditions of a target say together: by metric, reference or side, then by condition."""
-
-    figures: Mapping[str, Mapping[str, Figure]]
-    references: Mapping[str, Mapping[str, Mapping[str, Difference]]]
-    ranks: Mapping[str, Mapping[str, Rank]]
+Chains = Mapping[tuple[str, str], Sequence[Found]]
+"""The evidence behind each target and condition."""
 
 
 def aggregate(
@@ -47,24 +36,30 @@ def aggregate(
 ) -> Landscape:
     """Turn raw scores into figures with intervals, differences and ranks.
 
+    The order in which measurements and evidence are given plays no part.
+
     Args:
-        measured: from `source.read_measurements`, so that those of a target compare.
+        measured: from `source.read_measurements`, so that those of a target compare, or were forced to.
         found: from `source.read_evidence`.
         plan: name, seed, targets and conditions in order, as the plan states them; may be empty.
-        settings: of the bootstrap.
+        settings: of the bootstrap, the tests and the bound on epsilon.
     """
-    names = list(dict.fromkeys([*_stated(plan, "targets"), *(item.summary.target for item in measured)]))
-    groups = {name: [item for item in measured if item.summary.target == name] for name in names}
+    order = list(_stated(plan, "targets"))
+    names = sorted({item.summary.target for item in measured}, key=lambda name: _place(name, order))
     chains = {item.place: source.chain(item, found) for item in measured}
     used = {part.evidence.digest for chain in chains.values() for part in chain}
+    groups = {name: [item for item in measured if item.summary.target == name] for name in names}
+    entries = {**CATALOGUE, **benchmark_entries([item for group in groups.values() for item in group])}
     return Landscape(
         schema=schemas.LANDSCAPE,
         plan=dict(plan),
         resamples=settings.resamples,
         confidence=settings.confidence,
         seed=settings.seed,
-        targets=[_target(name, group, chains, plan, settings) for name, group in groups.items() if group],
+        targets=[_target(name, group, chains, plan, settings) for name, group in groups.items()],
         unused_evidence=sorted(item.evidence.digest for item in found if item.evidence.digest not in used),
+        delta=settings.delta,
+        catalogue=entries,
     )
 
 
@@ -75,27 +70,27 @@ def _stated(plan: Mapping[str, Any], key: str) -> dict[str, dict[str, Any]]:
 
 
 def _target(
-    name: str,
-    group: Sequence[Measured],
-    chains: Mapping[tuple[str, str], Sequence[Found]],
-    plan: Mapping[str, Any],
-    settings: Settings,
+    name: str, group: Sequence[Measured], chains: Chains, plan: Mapping[str, Any], settings: Settings
 ) -> Target:
     stated = _stated(plan, "conditions")
     order = list(stated)
     items = sorted(group, key=lambda item: _place(item.summary.condition, order))
-    data = {item.summary.condition: item.data for item in items}
+    names = [item.summary.condition for item in items]
+    told = {item.summary.condition: tell(item, chains[item.place], settings) for item in items}
+    aligned = _aligned(items, settings)
+    figures = _all_figures(aligned, told, settings)
     untouched = next((item.summary.condition for item in items if not item.summary.adapters), None)
-    direct = "direct" if "direct" in data else None
-    aligned = {metric: found for metric in METRICS.values() if (found := align(metric, data, settings))}
-    figures = {item.metric.name: _figures(item, data, settings) for item in aligned.values()}
-    references = {
-        reference: {item.metric.name: differences(item, reference, settings) for item in aligned.values()}
-        for reference in (untouched, direct)
-        if reference
-    }
-    ranks = {side: _ranks(aligned, side, list(data), settings) for side in RANKED}
-    compared = _Compared(figures, references, ranks)
+    direct = "direct" if "direct" in names else None
+    compared = Compared(
+        entries={**CATALOGUE, **benchmark_entries(items)},
+        figures=figures,
+        references={
+            reference: {metric: differences(item, reference, settings) for metric, item in aligned.items()}
+            for reference in (untouched, direct)
+            if reference
+        },
+        ranks={side: _ranks(aligned, side, names, settings) for side in RANKED},
+    )
     summary = items[0].summary
     return Target(
         name=name,
@@ -105,12 +100,14 @@ def _target(
         precision=summary.precision,
         untouched=untouched,
         direct=direct,
-        front=_front(figures, list(data)),
+        front=_front(figures, names),
         conditions=[
-            _condition(item, chains[item.place], compared, str(stated.get(key, {}).get("summary", "")))
-            for key, item in zip(data, items, strict=True)
+            condition(item, chains[item.place], told[key], compared, str(stated.get(key, {}).get("summary", "")))
+            for key, item in zip(names, items, strict=True)
         ],
-        missing=[condition for condition in order if condition not in data],
+        missing=[key for key in order if key not in names],
+        correlations=correlations(names, figures, _all_drawn(aligned, told), settings),
+        departures=departures(items, {item.summary.condition: chains[item.place] for item in items}),
     )
 
 
@@ -118,15 +115,41 @@ def _place(name: str, order: Sequence[str]) -> tuple[int, str]:
     return (order.index(name), "") if name in order else (len(order), name)
 
 
-def _figures(aligned: Aligned, data: Mapping[str, Measurements], settings: Settings) -> dict[str, Figure]:
-    return {name: found for name in data if (found := figure(aligned, name, settings))}
+def _aligned(items: Sequence[Measured], settings: Settings) -> dict[str, Aligned]:
+    """The metrics that are paired by canary or record over conditions, by name."""
+    data = {item.summary.condition: item.data for item in items}
+    found = {name: align_metric(metric, data, settings) for name, metric in METRICS.items()}
+    for name in EXTRACTION_RATES:
+        series = {item.summary.condition: extraction_series(name, item.extractions) for item in items}
+        found[name] = align(extraction_measure(name), series, settings)
+    return {name: item for name, item in found.items() if item}
 
 
-def _ranks(aligned: Mapping[Metric, Aligned], side: str, names: list[str], settings: Settings) -> dict[str, Rank]:
+def _all_figures(
+    aligned: Mapping[str, Aligned], told: Mapping[str, Told], settings: Settings
+) -> dict[str, dict[str, Figure]]:
+    """By metric, then by condition."""
+    figures = {
+        metric: {name: found for name in told if (found := figure(item, name, settings))}
+        for metric, item in aligned.items()
+    }
+    for name, item in told.items():
+        for metric, found in item.figures.items():
+            figures.setdefault(metric, {})[name] = found
+    return figures
+
+
+def _all_drawn(aligned: Mapping[str, Aligned], told: Mapping[str, Told]) -> dict[str, dict[str, Floats]]:
+    drawn = {metric: dict(item.drawn) for metric, item in aligned.items()}
+    for name, item in told.items():
+        for metric, replicates in item.drawn.items():
+            drawn.setdefault(metric, {})[name] = replicates
+    return drawn
+
+
+def _ranks(aligned: Mapping[str, Aligned], side: str, names: list[str], settings: Settings) -> dict[str, Rank]:
     """Mean ranks over the side's metrics that every condition has; none for a single condition."""
-    usable = [
-        item for metric, item in aligned.items() if metric.name in RANKED[side] and len(item.samples) == len(names)
-    ]
+    usable = [item for metric, item in aligned.items() if metric in RANKED[side] and len(item.samples) == len(names)]
     if not usable or len(names) < 2:  # noqa: PLR2004 - one condition has no rank
         return {}
     values, drawn = replicate_table(usable, names)
@@ -151,87 +174,3 @@ def _front(figures: Mapping[str, Mapping[str, Figure]], names: Sequence[str]) ->
             best = [name for name, on in zip(names, pareto_front(safe, able), strict=True) if on]
             return Front(privacy=privacy, capability="held_out_perplexity", conditions=best)
     return None
-
-
-def _condition(
-    item: Measured,
-    chain: Sequence[Found],
-    compared: _Compared,
-    summary: str,
-) -> Condition:
-    name = item.summary.condition
-    logs = [part for part in chain if part.evidence.kind == "training log"]
-    return Condition(
-        name=name,
-        summary=summary,
-        trained=bool(item.summary.adapters),
-        metrics={metric: found[name] for metric, found in compared.figures.items() if name in found},
-        unmeasured=[
-            Unmeasured(metric=metric, reason=_reason(METRICS[metric], item))
-            for metric in METRICS
-            if name not in compared.figures.get(metric, {})
-        ],
-        differences={
-            reference: {metric: found[name] for metric, found in by_metric.items() if name in found}
-            for reference, by_metric in compared.references.items()
-            if reference != name
-        },
-        ranks={side: found[name] for side, found in compared.ranks.items() if name in found},
-        probes={
-            probe: Probe(
-                scored=counts.scored,
-                straddling=counts.straddling,
-                unscorable=[{"id": left.id, "reason": left.reason} for left in counts.unscorable],
-            )
-            for probe, counts in item.summary.probes.items()
-        },
-        exposure_counts=_exposure_counts(item.data),
-        losses=logs[-1].losses if logs else [],
-        training_seconds=sum(log.evidence.seconds.get("wall", 0.0) for log in logs) or None,
-        privacy=_privacy(logs),
-        made=_made(item, chain),
-    )
-
-
-def _reason(metric: Metric, item: Measured) -> str:
-    counts = item.summary.probes.get(metric.probe)
-    if counts is None:
-        return f"the probe {metric.probe} was not measured"
-    if not counts.scored:
-        return f"none of {len(counts.unscorable)} could be scored in the probe {metric.probe}"
-    return "no finite value: too large for a number, or no fit was possible"
-
-
-def _exposure_counts(data: Measurements) -> list[int]:
-    columns = data.columns("exposure")
-    if not columns.ids:
-        return []
-    bits = METRICS["exposure_bits"].values(columns)
-    bins = int(np.floor(np.log2(columns.candidates.max()))) + 1
-    return [int(count) for count in np.bincount(np.floor(bits).astype(np.int64), minlength=bins)]
-
-
-def _privacy(logs: Sequence[Found]) -> dict[str, Any]:
-    """The privacy that training spent, as the log's summary states it."""
-    stated = (log.evidence.summary.get("privacy") for log in logs)
-    return next((privacy for privacy in stated if isinstance(privacy, dict)), {})
-
-
-def _made(item: Measured, chain: Sequence[Found]) -> Made:
-    summary = item.summary
-    return Made(
-        measurements=item.manifest.digest,
-        adapters=list(summary.adapters),
-        corpora=source.corpora(chain),
-        inputs=item.manifest.inputs,
-        arguments=item.manifest.arguments,
-        versions=item.manifest.versions,
-        settings={
-            "device": summary.device,
-            "chat": summary.chat,
-            "batch_size": summary.batch_size,
-            "held_out_limit": summary.held_out_limit,
-            **summary.details,
-        },
-        evidence=[part.evidence for part in chain],
-    )

@@ -1,7 +1,7 @@
-"""From raw scores to figures with intervals, to paired differences and to ranks.
+"""From raw scores to figures with intervals, and to replicates that ranks and correlations read.
 
 Every metric of `leakscape.scoring.metrics` is a mean on some scale: perplexity is exp of a mean of negative
-log-likelihoods, so its bootstrap runs on that mean and its paired difference is a ratio.
+log-likelihoods, so its bootstrap runs on that mean and its paired difference is a ratio. So are shares of canaries.
 """
 
 import math
@@ -12,13 +12,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from leakscape.landscape.schema import Difference, Estimate, Figure, GroupDifference
+from leakscape.landscape.figures import Estimate, Figure
 from leakscape.scoring import metrics
-from leakscape.scoring.measurements import Columns, Measurements
+from leakscape.scoring.measurements import Measurements
 from leakscape.scoring.metrics import Metric, Values
 from leakscape.statistics.binomial import share_interval
 from leakscape.statistics.bootstrap import Floats, Sample, interval, replicates
-from leakscape.statistics.paired import holm, paired_difference
 
 _HIGHEST = math.log(np.finfo(np.float64).max)
 
@@ -34,11 +33,12 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of the bootstrap."""
+    """Of the bootstrap; `delta` is what bounds on epsilon are held against where a training claims none."""
 
     resamples: int = 2000
     confidence: float = 0.95
     seed: int = 0
+    delta: float = 1e-5
 
 
 def _exp(value: float) -> float:
@@ -53,18 +53,56 @@ _SCALES: dict[Callable[[Values], float], Scale] = {
 }
 
 
+AS_IT_IS = _SCALES[metrics.mean]
+"""The scale of a plain mean."""
+
+
+def scale_of(metric: Metric) -> Scale:
+    """Where a metric is a mean."""
+    return _SCALES[metric.aggregate]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """What one condition gave for a metric, row by row.
+
+    Args:
+        groups: what each row is resampled with, (n,).
+        multiplicity: of each row, (n,); -1 where it has none.
+        values: one a row, (n,); NaN where it has none.
+    """
+
+    groups: tuple[str, ...]
+    multiplicity: NDArray[np.int64]
+    values: Values
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A metric to align: its name, the probe that names its draws, its scale, and whether it is a share of groups.
+
+    A share has a 0 or a 1 in each group, and therefore exact intervals and tests.
+    """
+
+    name: str
+    probe: str
+    better: Literal["high", "low"]
+    scale: Scale = AS_IT_IS
+    share: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Aligned:
     """One metric of the conditions of a target, group by group.
 
     Args:
-        metric: which.
+        measure: which metric.
         multiplicity: of each group, (G,); -1 where it has none.
         samples: by condition, on the metric's scale.
         drawn: replicates of each condition's mean, on the metric's scale, by condition, (R,).
     """
 
-    metric: Metric
+    measure: Measure
     multiplicity: NDArray[np.int64]
     samples: dict[str, Sample]
     drawn: dict[str, Floats]
@@ -72,7 +110,7 @@ class Aligned:
     @property
     def scale(self) -> Scale:
         """The metric's scale."""
-        return _SCALES[self.metric.aggregate]
+        return self.measure.scale
 
     @property
     def multiplicities(self) -> list[int]:
@@ -80,45 +118,55 @@ class Aligned:
         return [int(value) for value in np.unique(self.multiplicity) if value >= 0]
 
 
-def align(metric: Metric, measured: Mapping[str, Measurements], settings: Settings) -> Aligned | None:
+def align_metric(metric: Metric, measured: Mapping[str, Measurements], settings: Settings) -> Aligned | None:
+    """`align` for a metric of the scored probes."""
+    series = {}
+    for name, data in measured.items():
+        columns = data.columns(metric.probe)
+        series[name] = Series(columns.groups, columns.multiplicity, metric.values(columns))
+    share = metric.name == "rank_first_share"
+    measure = Measure(name=metric.name, probe=metric.probe, better=metric.better, scale=scale_of(metric), share=share)
+    return align(measure, series, settings)
+
+
+def align(measure: Measure, series: Mapping[str, Series], settings: Settings) -> Aligned | None:
     """Bring the values of one metric under all conditions into the same order of groups.
+
+    Args:
+        measure: the metric.
+        series: by condition.
+        settings: of the bootstrap.
 
     Returns:
         None where no condition has a value.
     """
-    columns = {name: data.columns(metric.probe) for name, data in measured.items()}
-    values = {name: metric.values(column) for name, column in columns.items()}
     multiplicity: dict[str, int] = {}
-    for name, column in columns.items():
-        has_value = ~np.isnan(values[name])
-        pairs = zip(column.groups, column.multiplicity.tolist(), has_value.tolist(), strict=True)
-        multiplicity.update({group: copies for group, copies, has in pairs if has})
+    for rows in series.values():
+        has_value = ~np.isnan(rows.values)
+        triples = zip(rows.groups, rows.multiplicity.tolist(), has_value.tolist(), strict=True)
+        multiplicity.update({group: copies for group, copies, has in triples if has})
     if not multiplicity:
         return None
     groups = {group: place for place, group in enumerate(sorted(multiplicity))}
     strata = np.array([multiplicity[group] for group in groups], dtype=np.int64)
-    to = _SCALES[metric.aggregate].to
-    samples = {name: _sample(columns[name], values[name], groups, strata, to) for name in measured}
+    samples = {name: _sample(rows, groups, strata, measure.scale.to) for name, rows in series.items()}
     samples = {name: sample for name, sample in samples.items() if sample.counts.sum()}
-    drawn = replicates(list(samples.values()), resamples=settings.resamples, seed=_seed(settings, metric.probe))
-    return Aligned(metric, strata, samples, dict(zip(samples, drawn, strict=True)))
+    drawn = replicates(list(samples.values()), resamples=settings.resamples, seed=seed_of(settings, measure.probe))
+    return Aligned(measure, strata, samples, dict(zip(samples, drawn, strict=True)))
 
 
 def _sample(
-    columns: Columns,
-    values: Values,
-    groups: Mapping[str, int],
-    strata: NDArray[np.int64],
-    to: Callable[[Values], Values],
+    rows: Series, groups: Mapping[str, int], strata: NDArray[np.int64], to: Callable[[Values], Values]
 ) -> Sample:
-    keep = ~np.isnan(values)
-    places = np.array([groups[group] for group, kept in zip(columns.groups, keep, strict=True) if kept], dtype=np.int64)
-    sums = np.bincount(places, weights=to(values[keep]), minlength=len(groups)).astype(np.float64)
+    keep = ~np.isnan(rows.values)
+    places = np.array([groups[group] for group, kept in zip(rows.groups, keep, strict=True) if kept], dtype=np.int64)
+    sums = np.bincount(places, weights=to(rows.values[keep]), minlength=len(groups)).astype(np.float64)
     counts = np.bincount(places, minlength=len(groups)).astype(np.float64)
     return Sample(sums, counts, strata)
 
 
-def _seed(settings: Settings, *names: str) -> list[int]:
+def seed_of(settings: Settings, *names: str) -> list[int]:
+    """The seed of the draws that the names stand for; equal names give equal draws."""
     return [settings.seed, *"/".join(names).encode()]
 
 
@@ -135,7 +183,7 @@ def figure(aligned: Aligned, name: str, settings: Settings) -> Figure | None:
         part = sample.only(copies)
         if not part.counts.sum():
             continue
-        seed = _seed(settings, aligned.metric.probe, str(copies))
+        seed = seed_of(settings, aligned.measure.probe, str(copies))
         drawn = replicates([part], resamples=settings.resamples, seed=seed)[0]
         if (found := _estimate(aligned, part, drawn, settings)) is not None:
             parts[str(copies)] = found
@@ -145,14 +193,15 @@ def figure(aligned: Aligned, name: str, settings: Settings) -> Figure | None:
 def _estimate(aligned: Aligned, sample: Sample, drawn: Floats, settings: Settings) -> Estimate | None:
     size = int(np.count_nonzero(sample.counts))
     ends: tuple[float, float] | None
-    if aligned.metric.name == "rank_first_share":
+    if aligned.measure.share:
         ends = share_interval(round(float(sample.sums.sum())), size, confidence=settings.confidence)
     else:
         ends = interval(sample, drawn, confidence=settings.confidence)
-    return _on_scale(aligned.scale, sample.mean, ends, size)
+    return on_scale(aligned.scale, sample.mean, ends, size)
 
 
-def _on_scale(scale: Scale, mean: float, ends: tuple[float | None, float | None] | None, n: int) -> Estimate | None:
+def on_scale(scale: Scale, mean: float, ends: tuple[float | None, float | None] | None, n: int) -> Estimate | None:
+    """The figure of a mean and its interval; None where it is no finite number, `high` alone None where that is."""
     value = scale.back(mean)
     if not math.isfinite(value):
         return None
@@ -160,69 +209,12 @@ def _on_scale(scale: Scale, mean: float, ends: tuple[float | None, float | None]
     return Estimate(value=value, low=low, high=high if high is None or math.isfinite(high) else None, n=n)
 
 
-def differences(aligned: Aligned, reference: str, settings: Settings) -> dict[str, Difference]:
-    """One metric of every other condition against a reference, paired by group, p-values corrected over conditions."""
-    if reference not in aligned.samples:
-        return {}
-    base = _group_means(aligned.samples[reference])
-    raw = {}
-    for name, sample in aligned.samples.items():
-        if name == reference:
-            continue
-        paired = _group_means(sample) - base
-        seed = _seed(settings, aligned.metric.probe, "paired")
-        found = paired_difference(
-            paired, aligned.multiplicity, resamples=settings.resamples, seed=seed, confidence=settings.confidence
-        )
-        if found is None:
-            continue
-        whole = _on_scale(aligned.scale, found.value, (found.low, found.high), found.n)
-        if whole is not None:
-            raw[name] = whole, found.p, _by_multiplicity(aligned, paired, settings)
-    corrected = holm(np.array([p for _, p, _ in raw.values()]))
-    tested = {(name, copies): p for name, (_, _, parts) in raw.items() for copies, (_, p) in parts.items()}
-    in_groups = dict(zip(tested, holm(np.array(list(tested.values()))), strict=True))
-    return {
-        name: Difference(
-            value=whole.value, low=whole.low, high=whole.high, n=whole.n, scale=aligned.scale.differences,
-            p=p, p_holm=float(adjusted),
-            by_multiplicity={
-                copies: GroupDifference(
-                    value=part.value, low=part.low, high=part.high, n=part.n,
-                    p=alone, p_holm=float(in_groups[name, copies]),
-                )
-                for copies, (part, alone) in parts.items()
-            },
-        )
-        for (name, (whole, p, parts)), adjusted in zip(raw.items(), corrected, strict=True)
-    }  # fmt: skip
-
-
-def _by_multiplicity(aligned: Aligned, paired: Floats, settings: Settings) -> dict[str, tuple[Estimate, float]]:
-    """The difference within each multiplicity, and the p of its own sign-flip test."""
-    parts = {}
-    for copies in aligned.multiplicities:
-        inside = paired[aligned.multiplicity == copies]
-        seed = _seed(settings, aligned.metric.probe, "paired", str(copies))
-        tested = paired_difference(inside, resamples=settings.resamples, seed=seed, confidence=settings.confidence)
-        if tested is None:
-            continue
-        found = _on_scale(aligned.scale, tested.value, (tested.low, tested.high), tested.n)
-        if found is not None:
-            parts[str(copies)] = found, tested.p
-    return parts
-
-
-def _group_means(sample: Sample) -> Floats:
-    return np.where(sample.counts > 0, sample.sums / np.maximum(sample.counts, 1), np.nan)
-
-
 def replicate_table(aligned: Sequence[Aligned], names: Sequence[str]) -> tuple[Floats, Floats]:
     """Values (M, K) and replicates (M, K, R) of the metrics that every condition has, all so that high is good.
 
     The scales are increasing functions of the figures, so ranks on them are the figures' ranks.
     """
-    signs = [1.0 if item.metric.better == "high" else -1.0 for item in aligned]
+    signs = [1.0 if item.measure.better == "high" else -1.0 for item in aligned]
     table = zip(aligned, signs, strict=True)
     values = [[sign * item.samples[name].mean for name in names] for item, sign in table]
     table = zip(aligned, signs, strict=True)

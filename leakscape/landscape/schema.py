@@ -9,6 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 from leakscape import artifacts, schemas
 from leakscape.errors import ArtifactError
 from leakscape.landscape.attacked import Attack, Detected, EpsilonBound, Extraction
+from leakscape.landscape.catalogue import Entry
 from leakscape.landscape.figures import Correlation, Difference, Estimate, Figure, GroupDifference, Rank, Unmeasured
 from leakscape.landscape.traced import Cost, Disclosed, Evidence, Judged, Made, Probe
 
@@ -21,6 +22,7 @@ __all__ = [
     "Detected",
     "Difference",
     "Disclosed",
+    "Entry",
     "EpsilonBound",
     "Estimate",
     "Evidence",
@@ -96,7 +98,8 @@ class Target:
         direct: the name of the condition that others are compared with; null where there is none.
         missing: conditions of the plan without a measurement.
         correlations: over the conditions, for the pairs of metrics that the paper correlates.
-        departures: what does not compare and was put together all the same, in sentences; empty unless forced.
+        departures: in sentences, what does not compare and was put together all the same (only where that was forced),
+            and what a reader must know of how conditions were scored, trained and judged.
     """
 
     name: str
@@ -115,7 +118,12 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Landscape:
-    """What landscape.json holds."""
+    """What landscape.json holds.
+
+    Args:
+        delta: that bounds on epsilon are held against where a training claims none.
+        catalogue: title, side, direction and unit of every metric, by name; also of the benchmarks that were run.
+    """
 
     schema: str
     plan: dict[str, Any]
@@ -124,6 +132,8 @@ class Landscape:
     seed: int
     targets: list[Target]
     unused_evidence: list[str]
+    delta: float = 1e-5
+    catalogue: dict[str, Entry] = field(default_factory=dict)
 
 
 def read(path: Path) -> Landscape:

@@ -2,17 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from leakscape import artifacts, schemas
-from leakscape.artifacts import Manifest
 from leakscape.errors import ArtifactError
-from leakscape.landscape.schema import Evidence
+from leakscape.judging.judgement import Judgement
+from leakscape.landscape.comparable import faults
+from leakscape.landscape.inputs import Found, Measured, digests
+from leakscape.landscape.traced import Evidence
 from leakscape.scoring import measurements
-from leakscape.scoring.measurements import Measurements
-from leakscape.scoring.rows import Summary
+from leakscape.scoring.attack_rows import read_attacks, read_extractions
+
+__all__ = ["MOST_POINTS", "Found", "Measured", "chain", "corpora", "read_evidence", "read_measurements"]
 
 Kind = Literal["training log", "masks", "ledger", "judgements", "disclosures"]
 _KINDS: dict[str, tuple[Kind, str]] = {
@@ -30,41 +32,18 @@ MOST_POINTS = 200
 """Points of a loss curve that the landscape keeps."""
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One measurements artifact."""
+def read_measurements(paths: Iterable[Path], *, force: bool = False) -> list[Measured]:
+    """Open every measurement, each once, and check that those of one target compare.
 
-    path: Path
-    manifest: Manifest
-    data: Measurements
-
-    @property
-    def summary(self) -> Summary:
-        """What it was measured on."""
-        return self.data.summary
-
-    @property
-    def place(self) -> tuple[str, str]:
-        """Target and condition."""
-        return self.summary.target, self.summary.condition
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One artifact of evidence; `losses` of a training log."""
-
-    evidence: Evidence
-    losses: list[tuple[int, float]]
-
-
-def read_measurements(paths: Iterable[Path]) -> list[Measured]:
-    """Open every measurement and check that those of one target compare.
+    Args:
+        paths: of the artifacts.
+        force: take what does not compare too; `comparable.departures` then says what it is.
 
     Raises:
-        ArtifactError: none is given, two are of the same target and condition, or two of one target were made on
-            other models, tokenizers, precisions or canaries.
+        ArtifactError: none is given, two are of the same target and condition, or two of one target differ in what
+            must be equal (see `comparable`) and `force` is not set.
     """
-    found = [Measured(path, artifacts.read_manifest(path), measurements.read(path)) for path in paths]
+    found = [_read_measured(path) for path in paths]
     if not found:
         raise ArtifactError("a landscape needs at least one measurement.")
     targets: dict[str, list[Measured]] = defaultdict(list)
@@ -76,45 +55,34 @@ def read_measurements(paths: Iterable[Path]) -> list[Measured]:
             )
         seen[measured.place] = measured.path
         targets[measured.place[0]].append(measured)
-    for group in targets.values():
-        for other in group[1:]:
-            _check_comparable(group[0], other)
+    if not force:
+        for group in targets.values():
+            for other in group[1:]:
+                _refuse_faults(group[0], other)
     return found
 
 
-def _check_comparable(one: Measured, other: Measured) -> None:
-    for name in ("model", "revision", "tokenizer_hash", "precision", "chat"):
-        if getattr(one.summary, name) != getattr(other.summary, name):
-            raise ArtifactError(
-                f"{one.path} ({one.place[1]}) and {other.path} ({other.place[1]}) differ in {name}, so their figures "
-                f"do not compare; measure both alike or make them two targets."
-            )
-    for probe in one.summary.probes.keys() & other.summary.probes.keys():
-        copies, theirs = _copies(one, probe), _copies(other, probe)
-        same = all(copies[name] == theirs[name] for name in copies.keys() & theirs.keys())
-        if not same or _ids(one, probe) != _ids(other, probe):
-            raise ArtifactError(
-                f"{one.path} ({one.place[1]}) and {other.path} ({other.place[1]}) have different ids or multiplicities "
-                f"in the probe {probe}, so they can't be compared pair by pair; measure both on the same artifacts."
-            )
+def _read_measured(path: Path) -> Measured:
+    artifact = artifacts.load(path, schema=schemas.MEASUREMENTS)
+    return Measured(
+        path, artifact.manifest, measurements.read(artifact), read_attacks(artifact), read_extractions(artifact)
+    )
 
 
-def _ids(measured: Measured, probe: str) -> set[str]:
-    """Every id of a probe, scored or not."""
-    left_out = (row.id for row in measured.summary.probes[probe].unscorable)
-    return {*(row.id for row in measured.data.of(probe)), *left_out}
-
-
-def _copies(measured: Measured, probe: str) -> dict[str, int | None]:
-    """The multiplicity of everything that was scored in a probe."""
-    return {row.id: row.multiplicity for row in measured.data.of(probe)}
+def _refuse_faults(one: Measured, other: Measured) -> None:
+    for fault in faults(one, other):
+        raise ArtifactError(
+            f"{one.path} ({one.place[1]}) and {other.path} ({other.place[1]}) {fault}, so their figures do not "
+            "compare; measure both alike on the same artifacts, make them two targets, or set --force true to compare "
+            "them all the same."
+        )
 
 
 def read_evidence(paths: Iterable[Path]) -> list[Found]:
     """Open training logs, masks, ledgers, judgements and disclosures.
 
     Raises:
-        ArtifactError: an artifact is of another kind, or its summary is no JSON object.
+        ArtifactError: an artifact is of another kind, its summary is no JSON object, or a judgement does not fit.
     """
     return [_read_evidence(path) for path in paths]
 
@@ -135,11 +103,11 @@ def _read_evidence(path: Path) -> Found:
         kind=kind, digest=made.digest, component=made.component, arguments=made.arguments, inputs=made.inputs,
         versions=made.versions, details=made.details, seconds=made.seconds, summary=summary,
     )  # fmt: skip
-    return Found(evidence, _losses(artifact) if schema == schemas.TRAINING_LOG else [])
+    return Found(evidence, _losses(artifact), _judgements(artifact))
 
 
 def _losses(artifact: artifacts.Artifact) -> list[tuple[int, float]]:
-    if "steps.jsonl" not in artifact.manifest.files:
+    if artifact.manifest.schema != schemas.TRAINING_LOG or "steps.jsonl" not in artifact.manifest.files:
         return []
     rows = artifact.rows("steps.jsonl", dict[str, Any])
     points = [(int(row["step"]), float(row["loss"])) for row in rows if row.get("loss") is not None and "step" in row]
@@ -148,36 +116,34 @@ def _losses(artifact: artifacts.Artifact) -> list[tuple[int, float]]:
     return [(part[-1][0], sum(loss for _, loss in part) / len(part)) for part in parts]
 
 
+def _judgements(artifact: artifacts.Artifact) -> tuple[Judgement, ...]:
+    if artifact.manifest.schema != schemas.JUDGEMENTS or "judgements.jsonl" not in artifact.manifest.files:
+        return ()
+    return tuple(artifact.rows("judgements.jsonl", Judgement))
+
+
 def chain(measured: Measured, found: Sequence[Found]) -> list[Found]:
     """The evidence behind a measurement, the corpus steps first: matched by the digests in the manifests.
 
     A training log names the adapter that it made, masks and ledgers the corpus; both name in their inputs the corpus
-    that they read. Judgements and disclosures speak of a corpus and stand at the end.
+    that they read. Judgements and disclosures speak of a corpus and stand at the end. The order in which evidence was
+    given plays no part.
     """
-    adapters = set(_digests(measured.manifest.inputs.get("adapters")))
+    found = sorted(found, key=lambda item: (item.evidence.kind, item.evidence.component, item.evidence.digest))
+    adapters = digests(measured.manifest.inputs.get("adapters"))
     makers = [item for item in found if item.evidence.kind in _MAKERS]
-    behind = [item for item in found if adapters & set(_digests(item.evidence.details.get("adapter")))]
-    wanted = [digest for item in behind for digest in _corpora(item)]
+    behind = [item for one in adapters for item in found if one in digests(item.evidence.details.get("adapter"))]
+    wanted = [digest for item in behind for digest in item.corpora]
     while wanted:
-        steps = [item for item in makers if set(wanted) & set(_digests(item.evidence.details.get("corpus")))]
+        steps = [item for item in makers if set(wanted) & set(digests(item.evidence.details.get("corpus")))]
         steps = [item for item in steps if item not in behind]
         behind = [*steps, *behind]
-        wanted = [digest for item in steps for digest in _corpora(item)]
+        wanted = [digest for item in steps for digest in item.corpora]
     known = set(corpora(behind))
-    of_corpora = [item for item in found if item.evidence.kind in _JUDGES and known & set(_corpora(item))]
+    of_corpora = [item for item in found if item.evidence.kind in _JUDGES and known & set(item.corpora)]
     return [*behind, *of_corpora]
 
 
 def corpora(behind: Sequence[Found]) -> list[str]:
     """The digests of the corpora of a chain, the first one first."""
-    return list(dict.fromkeys(digest for item in behind for digest in _corpora(item)))
-
-
-def _corpora(item: Found) -> list[str]:
-    return _digests(item.evidence.inputs.get("corpus"))
-
-
-def _digests(value: object) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return list(dict.fromkeys(digest for item in behind for digest in item.corpora))

@@ -91,27 +91,33 @@ def write_extractions(folder: artifacts.Folder, rows: Sequence[ExtractionRow]) -
     _write(folder, EXTRACTIONS_FILE, rows, _extraction_schema())
 
 
-def read_attacks(path: Path) -> tuple[AttackRow, ...]:
+def read_attacks(path: Path | artifacts.Artifact) -> tuple[AttackRow, ...]:
     """Open and verify a measurements artifact and read its attacks; none where none were run.
+
+    An artifact that was opened already is taken as it is.
 
     Raises:
         ArtifactError: the artifact or a column has another schema, or a row holds what can't be.
         IntegrityError: an id stands twice under an attack.
     """
-    rows = _read(path, ATTACKS_FILE, AttackRow, _attack_schema())
-    _check_attacks(rows, f"{path / ATTACKS_FILE}")
+    artifact = _opened(path)
+    rows = _read(artifact, ATTACKS_FILE, AttackRow, _attack_schema())
+    _check_attacks(rows, f"{artifact.path / ATTACKS_FILE}")
     return rows
 
 
-def read_extractions(path: Path) -> tuple[ExtractionRow, ...]:
+def read_extractions(path: Path | artifacts.Artifact) -> tuple[ExtractionRow, ...]:
     """Open and verify a measurements artifact and read its extractions; none where none were tried.
+
+    An artifact that was opened already is taken as it is.
 
     Raises:
         ArtifactError: the artifact or a column has another schema, or a row holds what can't be.
         IntegrityError: a continuation stands twice.
     """
-    rows = _read(path, EXTRACTIONS_FILE, ExtractionRow, _extraction_schema())
-    _check_extractions(rows, f"{path / EXTRACTIONS_FILE}")
+    artifact = _opened(path)
+    rows = _read(artifact, EXTRACTIONS_FILE, ExtractionRow, _extraction_schema())
+    _check_extractions(rows, f"{artifact.path / EXTRACTIONS_FILE}")
     return rows
 
 
@@ -123,11 +129,14 @@ def _write(folder: artifacts.Folder, name: str, rows: Sequence[Any], schema: "pa
     pq.write_table(table, folder.path / name, compression="zstd", store_schema=True)
 
 
-def _read(path: Path, name: str, kind: type[T], schema: "pa.Schema") -> tuple[T, ...]:
+def _opened(path: Path | artifacts.Artifact) -> artifacts.Artifact:
+    return path if isinstance(path, artifacts.Artifact) else artifacts.load(path, schema=schemas.MEASUREMENTS)
+
+
+def _read(artifact: artifacts.Artifact, name: str, kind: type[T], schema: "pa.Schema") -> tuple[T, ...]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    artifact = artifacts.load(path, schema=schemas.MEASUREMENTS)
     if name not in artifact.manifest.files:
         return ()
     file = artifact.file(name)

@@ -108,8 +108,8 @@ def write(folder: artifacts.Folder, measurements: Measurements) -> None:
     folder.write_json(SUMMARY, measurements.summary)
 
 
-def read(path: Path) -> Measurements:
-    """Open and verify a measurements artifact.
+def read(path: Path | artifacts.Artifact) -> Measurements:
+    """Open and verify a measurements artifact; one that was opened already is taken as it is.
 
     Raises:
         ArtifactError: the artifact or a column has another schema, or a row holds a figure that can't be.
@@ -118,7 +118,7 @@ def read(path: Path) -> Measurements:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    artifact = artifacts.load(path, schema=schemas.MEASUREMENTS)
+    artifact = path if isinstance(path, artifacts.Artifact) else artifacts.load(path, schema=schemas.MEASUREMENTS)
     file = artifact.file(SCORES)
     try:
         table = pq.read_table(file)

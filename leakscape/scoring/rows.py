@@ -71,6 +71,9 @@ class Summary:
         precision: of the weights (`float32`, `bfloat16`, ...).
         device: what it ran on (`cpu`, `cuda`).
         chat: whether texts were put into the model's chat template.
+        prompt_hash: of everything that we put around the texts: the question of the semantic probe and, for chat
+            models, the template and the user's turn; empty where an older version did not say.
+        world_size: processes that scored.
         adapters: digests of the adapters, in the order applied; empty for the untouched model.
         batch_size: texts scored at once.
         held_out_limit: the most held-out records that were scored; 0 for all.
@@ -90,6 +93,8 @@ class Summary:
     batch_size: int
     held_out_limit: int
     probes: dict[str, ProbeSummary]
+    prompt_hash: str = ""
+    world_size: int = 1
     details: dict[str, Any] = field(default_factory=dict)
 
 

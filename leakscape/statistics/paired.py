@@ -4,6 +4,7 @@ The same canaries are scored under every condition, so what differs between them
 cancels in the difference of each one.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,6 +88,54 @@ def sign_flip_test(differences: Floats, *, flips: int = 9_999, seed: int | list[
         signs = rng.integers(0, 2, size=(min(_FLIPS_AT_ONCE, flips - start), size), dtype=np.int8) * 2.0 - 1.0
         extreme += np.count_nonzero(np.abs(signs @ differences.T) >= bar, axis=0)
     return np.asarray(extreme / (flips + 1))
+
+
+def paired_shares(left: Floats, right: Floats, *, confidence: float = 0.95) -> PairedDifference | None:
+    """The difference of two shares of the same n, and McNemar's exact test (1947) of it.
+
+    The interval is Newcombe's (1998, "Improved confidence intervals for the difference between binomial proportions
+    based on paired data", method 10): Wilson's intervals of both shares, put together by how they go with each other.
+    Unlike a bootstrap's it has a width where both shares are 0: 0 of 20 against 0 of 20 -> -0.161 to 0.161.
+
+    Args:
+        left: 0 or 1 for each pair, (n,); NaN where it is missing.
+        right: (n,).
+        confidence: two-sided level.
+
+    Returns:
+        `left` less `right`; None where there is no pair.
+    """
+    both = ~(np.isnan(left) | np.isnan(right))
+    size = int(np.count_nonzero(both))
+    if not size:
+        return None
+    from scipy.stats import binomtest
+
+    ours, theirs = left[both] > 0, right[both] > 0
+    more, fewer = int(np.count_nonzero(ours & ~theirs)), int(np.count_nonzero(~ours & theirs))
+    p = float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
+    value = (more - fewer) / size
+    low, high = _newcombe(int(np.count_nonzero(ours & theirs)), more, fewer, size, confidence)
+    return PairedDifference(value, max(-1.0, value - low), min(1.0, value + high), size, p)
+
+
+def _newcombe(common: int, more: int, fewer: int, size: int, confidence: float) -> tuple[float, float]:
+    """How far the interval reaches down and up."""
+    from scipy.stats import binomtest
+
+    neither = size - common - more - fewer
+    arms = []
+    for part in (common + more, common + fewer):
+        ends = binomtest(part, size).proportion_ci(confidence_level=confidence, method="wilson")
+        arms.append((part / size - float(ends.low), float(ends.high) - part / size))
+    (down, up), (down_other, up_other) = arms
+    product = (common + more) * (fewer + neither) * (common + fewer) * (more + neither)
+    cross = float(common * neither - more * fewer)
+    cross = max(cross - size / 2, 0.0) if cross > 0 else cross
+    phi = cross / math.sqrt(product) if product else 0.0
+    low = math.sqrt(max(0.0, down**2 - 2 * phi * down * up_other + up_other**2))
+    high = math.sqrt(max(0.0, up**2 - 2 * phi * up * down_other + down_other**2))
+    return low, high
 
 
 def holm(p_values: Floats) -> Floats:

@@ -11,11 +11,11 @@ from pydantic import TypeAdapter
 from leakscape import artifacts, schemas
 from leakscape.errors import ArtifactError
 from leakscape.landscape.aggregate import aggregate
+from leakscape.landscape.catalogue import CATALOGUE
 from leakscape.landscape.estimates import Settings
 from leakscape.landscape.schema import Condition, Landscape
 from leakscape.landscape.source import read_evidence, read_measurements
 from leakscape.scoring.measurements import Measurements
-from leakscape.scoring.metrics import METRICS
 from leakscape.scoring.rows import Row, Unscorable
 
 FAST = Settings(resamples=400)
@@ -87,7 +87,7 @@ def test_differences_are_paired_ratios(two: dict[str, Condition]):
 def test_every_metric_is_measured_or_has_a_reason(two: dict[str, Condition]):
     for item in two.values():
         named = {gap.metric for gap in item.unmeasured}
-        assert named | set(item.metrics) == set(METRICS)
+        assert named | set(item.metrics) == set(CATALOGUE)
         assert not named & set(item.metrics)
         assert all(gap.reason for gap in item.unmeasured)
 
@@ -174,7 +174,7 @@ def test_other_circumstances_are_refused(tmp_path: Path, change: dict[str, str],
 def test_two_targets_may_differ_in_everything(tmp_path: Path):
     other = fakes.measurements(canaries(2, copies=(1,)), target="other", tokenizer_hash="beef")
     made = landscape(tmp_path, fakes.measurements(canaries(2, 2, 2, 2)), other)
-    assert [target.name for target in made.targets] == ["tiny", "other"]
+    assert [target.name for target in made.targets] == ["other", "tiny"]
 
 
 @pytest.mark.parametrize("rows", [canaries(2, 2, 2, copies=(1, 1, 64)), canaries(2, 2, 2, 2, copies=(1, 64, 64, 64))])
