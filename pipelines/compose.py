@@ -10,14 +10,26 @@ Pure: a plan and contracts in, a graph out.
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from leakscape.contract import Field, Param, Spec, spec
+from leakscape.contract import Field, Out, Param, Spec, spec
 from leakscape.errors import PlanError
-from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION, Contracts, complete, known_by, trains
+from pipelines.parameters import (
+    CANARIES,
+    EVALUATE,
+    JOINS,
+    LANDSCAPE,
+    POPULATION,
+    SHARD,
+    SHARDS,
+    Contracts,
+    complete,
+    known_by,
+)
 from pipelines.placement import Placement
-from pipelines.schema import Condition, Parameters, Plan, Target
+from pipelines.schema import Condition, Parameters, Plan, Target, Use
+from pipelines.titles import titled
 
 ORIGINAL = "original"
 """The name of an input that takes the corpus with the canaries, untouched by the defences that came after."""
@@ -132,16 +144,39 @@ class _Steps:
         self, component: str, given: Parameters, chain: _Chain, *, target: str = "", condition: str = ""
     ) -> tuple[Step, _Chain]:
         found = spec(self.contracts[component])
-        parameters = complete(found, given, seed=self.seed)
+        step = self._put(component, given, chain.inputs(found), target=target, condition=condition)
+        return step, chain.after(step, found)
+
+    def add_in_parts(self, use: Use, chain: _Chain, *, target: str, condition: str) -> _Chain:
+        """Add a corpus step as parts side by side and the step that joins them, as if it were one step."""
+        found, joining = spec(self.contracts[use.component]), spec(self.contracts[JOINS[use.component]])
+        place = {"target": target, "condition": condition}
+        parts = [
+            self._put(use.component, {**use.settings, SHARD: number}, chain.inputs(found), **place)
+            for number in range(1, use.settings[SHARDS] + 1)
+        ]
+        outputs = {output.role.kind: output.name for output in found.outputs if isinstance(output.role, Out)}
+        inputs = {
+            one.name: tuple(Ref(part.id, outputs[_kind(one)]) for part in parts)
+            if getattr(one.role, "many", False)
+            else chain.inputs(found)[one.name]
+            for one in joining.inputs
+        }
+        step = self._put(joining.name, known_by(joining, parts[0].parameters), inputs, **place)
+        return chain.after(step, joining)
+
+    def _put(
+        self, component: str, given: Parameters, inputs: dict[str, tuple[Ref, ...]], *, target: str, condition: str
+    ) -> Step:
+        parameters = complete(spec(self.contracts[component]), given, seed=self.seed)
         _check_length(component, parameters)
-        inputs = chain.inputs(found)
         name = _identify(component, parameters, inputs)
         step = self.found.get(name) or Step(id=name, component=component, parameters=parameters, inputs=inputs)
         self.asked += 1
         self.found[name] = replace(
             step, targets=_with(step.targets, target), conditions=_with(step.conditions, condition)
         )
-        return step, chain.after(step, found)
+        return step
 
 
 def compose(plan: Plan, contracts: Contracts, *, content_hash: str = "") -> Graph:
@@ -167,11 +202,11 @@ def compose(plan: Plan, contracts: Contracts, *, content_hash: str = "") -> Grap
                 everything = everything.together(_condition(steps, target, condition, start))
     report = {**plan.report, **_stated(plan, spec(contracts[LANDSCAPE]))}
     steps.add(LANDSCAPE, report, everything)
-    titled = _titled(tuple(steps.found.values()), plan, contracts)
+    found = titled(tuple(steps.found.values()), plan, contracts)
     return Graph(
         name=plan.name,
         description=plan.description,
-        steps=titled,
+        steps=found,
         asked=steps.asked + _spared(plan),
         placement=plan.placement,
     )
@@ -191,7 +226,10 @@ def _condition(steps: _Steps, target: Target, condition: Condition, chain: _Chai
         return steps.add(component, given, chain, target=target.label, condition=condition.name)[1]
 
     for use in condition.corpus:
-        chain = add(use.component, use.settings, chain)
+        if use.component in JOINS and use.settings.get(SHARDS, 1) > 1:
+            chain = steps.add_in_parts(use, chain, target=target.label, condition=condition.name)
+        else:
+            chain = add(use.component, use.settings, chain)
     if condition.train is not None:
         found = spec(steps.contracts[condition.train.component])
         defaults = known_by(found, {**target.train, **base})
@@ -234,28 +272,6 @@ def _identify(component: str, parameters: Parameters, inputs: Mapping[str, tuple
     refs = {name: [[ref.step, ref.output] for ref in refs] for name, refs in inputs.items()}
     key = json.dumps([component, parameters, refs], sort_keys=True, ensure_ascii=True, allow_nan=False)
     return f"{component}-{hashlib.sha256(key.encode()).hexdigest()[:8]}"
-
-
-def _titled(steps: Sequence[Step], plan: Plan, contracts: Contracts) -> tuple[Step, ...]:
-    """Give every step a title of its own; equal ones are numbered."""
-    taken: dict[str, int] = {}
-    titled = []
-    for step in steps:
-        title = _title(step, plan, scoped=step.component == EVALUATE or trains(spec(contracts[step.component])))
-        taken[title] = number = taken.get(title, 0) + 1
-        titled.append(replace(step, title=title if number == 1 else f"{title} {number}"))
-    return tuple(titled)
-
-
-def _title(step: Step, plan: Plan, *, scoped: bool) -> str:
-    """`target · condition · step`; a step on the corpus serves all targets and names none."""
-    parts = [step.component]
-    if step.conditions:
-        several = len(plan.conditions) > len(step.conditions) > 3  # noqa: PLR2004 - more names than a title holds
-        parts.insert(0, f"{len(step.conditions)} conditions" if several else ", ".join(step.conditions))
-    if scoped and step.targets:
-        parts.insert(0, ", ".join(step.targets))
-    return " · ".join(parts)
 
 
 def _with(names: tuple[str, ...], name: str) -> tuple[str, ...]:

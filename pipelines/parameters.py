@@ -14,8 +14,14 @@ Contracts = Mapping[str, type[Any]]
 POPULATION, CANARIES, EVALUATE, LANDSCAPE = "synthea-gen", "canary-insert", "evaluate", "landscape"
 """The components of the fixed frame: each plan has one population, one set of canaries and one landscape."""
 
+JOINS = {"vllm-rewrite": "rewrite-join"}
+"""Corpus steps that can be done in parts side by side, by `shards`, and the component that joins the parts."""
+
+SHARDS, SHARD = "shards", "shard"
+
 # What compose fills in, by the part of the plan, and where it comes from.
 SUPPLIED = {
+    "corpus": {SHARD: "counted from the step's `shards`"},
     "train": {"model": "the target's model", "revision": "the target's revision"},
     "evaluate": {
         "model": "the target's model",
@@ -93,8 +99,9 @@ def _frame_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
 
 def _condition_faults(plan: Plan, condition: Condition, place: Place, contracts: Contracts) -> Iterator[Fault]:
     for number, use in enumerate(condition.corpus):
-        known = [name for name, contract in contracts.items() if works_on_corpus(spec(contract)) and name != CANARIES]
-        yield from _use_faults(use, (*place, "corpus", number), known, contracts, supplied={})
+        frame = {CANARIES, *JOINS.values()}
+        known = [name for name, found in contracts.items() if works_on_corpus(spec(found)) and name not in frame]
+        yield from _use_faults(use, (*place, "corpus", number), known, contracts, supplied=SUPPLIED["corpus"])
     if condition.train is not None:
         known = [name for name, contract in contracts.items() if trains(spec(contract))]
         defaults = {name for target in plan.targets if condition.applies_to(target) for name in target.train}

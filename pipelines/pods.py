@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from kfp.dsl.pipeline_task import PipelineTask
 
 SCRATCH = "/scratch"
-"""Where a step may write besides its artifacts: the images' other folders are read-only."""
+"""Where a step may write besides its artifacts; the images point temporary files and caches there."""
 
-_SCRATCH_VARIABLES = {"TMPDIR": SCRATCH, "HF_HOME": f"{SCRATCH}/hub", "XDG_CACHE_HOME": f"{SCRATCH}/cache"}
 _SHM = "/dev/shm"  # noqa: S108 - the mount point itself
 _BACKOFF = {"backoff_duration": "60s", "backoff_factor": 2.0, "backoff_max_duration": "3600s"}
 
@@ -81,8 +80,6 @@ def _mount(task: "PipelineTask", place: Place) -> None:
         kubernetes.empty_dir_mount(task, volume_name="shm", mount_path=_SHM, medium="Memory", size_limit=place.shm)
     if place.scratch:
         kubernetes.empty_dir_mount(task, volume_name="scratch", mount_path=SCRATCH, size_limit=place.scratch)
-        for name, value in _SCRATCH_VARIABLES.items():
-            task.set_env_variable(name, value)
 
 
 def _hand_secrets(task: "PipelineTask", place: Place, values: Mapping[str, Any]) -> None:

@@ -57,6 +57,16 @@ class VllmRewrite:
     batch_size: rewriting.BatchSize = 8
     device: rewriting.Device = "auto"
     ledger_dir: rewriting.LedgerDir = ""
+    shards: Annotated[
+        int,
+        Param(
+            "Parts of the corpus that are rewritten side by side, each by a step with its share of --max-cost, and "
+            "joined by rewrite-join.",
+            low=1,
+            high=256,
+        ),
+    ] = 1
+    shard: Annotated[int, Param("Which part this step rewrites, from 1; 0 with one part.", low=0, high=256)] = 0
     seed: Annotated[int, Param("Drives sampling and rules.", low=0)] = 0
 
 

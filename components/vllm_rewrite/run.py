@@ -1,7 +1,6 @@
 """Rewrites a corpus."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from components.vllm_rewrite.backends import backend
 from components.vllm_rewrite.contract import VllmRewrite
@@ -10,14 +9,14 @@ from leakscape.artifacts import Provenance
 from leakscape.errors import InputError
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord, Record, render
-from leakscape.rewriting import outcome, prompts
+from leakscape.rewriting import outcome, prompts, shards
 from leakscape.rewriting.choose import libraries
 from leakscape.rewriting.corpus import rewritten, sources
 from leakscape.rewriting.job import Job, Result, Settings
 from leakscape.rewriting.ledger import open_ledger
 from leakscape.settings import settings_of
 
-_REMEDY = "raise --max-output-tokens or --attempts, or choose another model."
+REMEDY = "raise --max-output-tokens or --attempts, or choose another model."
 
 
 def run(contract: VllmRewrite) -> None:
@@ -30,13 +29,14 @@ def run(contract: VllmRewrite) -> None:
     ledger = open_ledger(contract.ledger_dir, outcome.job_digest(made.arguments, inputs))
     try:
         rewriter = backend(contract, lambda: _records(corpus))
-        settings = settings_of(contract, Settings)
-        wanted = list(sources(_records(corpus), copies=contract.copies))
+        settings = settings_of(contract, Settings, max_cost=contract.max_cost / contract.shards)
+        wanted = list(sources(_part(contract, corpus), copies=contract.copies))
         stages = prompts.stages(contract.strategy, texts)
         result = Job(backend=rewriter, ledger=ledger, stages=stages, settings=settings).run(wanted)
     finally:
         ledger.close()
-    outcome.check_quarantine(result, len(wanted), most=contract.max_quarantined, what="rewrites", remedy=_REMEDY)
+    if contract.shards == 1:  # the parts together are checked where they are joined
+        outcome.check_quarantine(result, len(wanted), most=contract.max_quarantined, what="rewrites", remedy=REMEDY)
     _write(contract, corpus, result, made, model=rewriter.model)
 
 
@@ -48,20 +48,15 @@ def _provenance(contract: VllmRewrite) -> Provenance:
 def _write(contract: VllmRewrite, corpus: artifacts.Artifact, result: Result, made: Provenance, *, model: str) -> None:
     with artifacts.create(contract.rewritten, schema=schemas.CORPUS, provenance=made) as folder:
         folder.details["model"] = model
-        folder.write_rows("records.jsonl", rewritten(_records(corpus), result, copies=contract.copies))
-    summary: dict[str, Any] = {
+        folder.write_rows("records.jsonl", rewritten(_part(contract, corpus), result, copies=contract.copies))
+    summary = {
         **made.details,
         "model": model,
         "effort": contract.effort,
-        "rewritten": len(result.texts),
-        **outcome.counts(result),
-        "corpus": artifacts.read_manifest(contract.rewritten).digest,
+        **outcome.summary(result, corpus=artifacts.read_manifest(contract.rewritten).digest),
     }
-    with artifacts.create(contract.ledger, schema=schemas.LEDGER, provenance=made) as folder:
-        folder.details = summary
-        folder.seconds = {"calls": sum(entry.seconds for entry in result.entries)}
-        folder.write_rows("ledger.jsonl", (outcome.ledger_row(entry) for entry in result.entries))
-        folder.write_json("summary.json", summary)
+    seconds = sum(entry.seconds for entry in result.entries)
+    outcome.write_ledger(contract.ledger, result, summary, made, seconds=seconds)
 
 
 def _exemplar_texts(corpus: artifacts.Artifact, exemplars: artifacts.Artifact) -> list[str]:
@@ -79,3 +74,8 @@ def _identity(record: Record) -> tuple[str, str, str]:
 
 def _records(corpus: artifacts.Artifact) -> Iterator[CorpusRecord]:
     return corpus.rows("records.jsonl", CorpusRecord)
+
+
+def _part(contract: VllmRewrite, corpus: artifacts.Artifact) -> Iterator[CorpusRecord]:
+    count = corpus.count("records.jsonl")
+    return shards.part(_records(corpus), count, shard=contract.shard, shards=contract.shards)

@@ -105,7 +105,7 @@ class Job:
         for stage in self._stages:
             finals = self._stage(stage, current, result)
             result.quarantined |= {key: entry.outcome for key, entry in finals.items() if entry.outcome != "accepted"}
-            current = {key: entry.text for key, entry in finals.items() if entry.outcome == "accepted"}
+            current = {key: finals[key].text for key in current if finals[key].outcome == "accepted"}
         result.texts, result.duplicates = current, self._duplicates
         return result
 

@@ -61,8 +61,6 @@ def test_a_training_step_gets_an_accelerator_and_shared_memory(on_gpu: Compiled)
         {"volumeName": "shm", "mountPath": "/dev/shm", "medium": "Memory", "sizeLimit": "8Gi"},  # noqa: S108
         {"volumeName": "scratch", "mountPath": "/scratch", "sizeLimit": "100Gi"},
     ]
-    environment = {entry["name"]: entry["value"] for entry in on_gpu.container("lora-train")["env"]}
-    assert environment == {"TMPDIR": "/scratch", "HF_HOME": "/scratch/hub", "XDG_CACHE_HOME": "/scratch/cache"}
 
 
 def selector(compiled: Compiled, executor: str) -> str:
