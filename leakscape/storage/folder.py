@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Self
@@ -96,10 +97,12 @@ class FolderPlace:
                 for parent in target.relative_to(self._folder).parents[:-1]:
                     (self._folder / parent).rmdir()
 
-    def sweep(self) -> None:
+    def sweep(self, *, older_than: float = 0.0) -> None:
         """See `Place`."""
         for left in self._folder.rglob(f"{_PARTIAL}*"):
-            left.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime >= older_than:
+                    left.unlink()
 
     @contextlib.contextmanager
     def _beside(self, target: Path, write: Callable[[Path], object]) -> Iterator[Path]:

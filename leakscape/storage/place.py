@@ -97,8 +97,12 @@ class Place(Protocol):
         """Remove names; one that is not there is no error."""
         ...
 
-    def sweep(self) -> None:
-        """Remove what killed writers left unfinished; only for the one writer of a place."""
+    def sweep(self, *, older_than: float = 0.0) -> None:
+        """Remove what killed writers left unfinished; only for the one writer of a place.
+
+        Args:
+            older_than: spare what was begun within so many seconds: another writer may be at it.
+        """
         ...
 
 

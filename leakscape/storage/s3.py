@@ -109,13 +109,15 @@ class S3Place:
             with explained(self._bucket, key):
                 self._client.delete_object(Bucket=self._bucket, Key=key)
 
-    def sweep(self) -> None:
+    def sweep(self, *, older_than: float = 0.0) -> None:
         """See `Place`. Parts of an upload that was killed lie unseen, and are paid for, until it is aborted."""
         with explained(self._bucket, self._prefix):
             pages = self._client.get_paginator("list_multipart_uploads").paginate(
                 Bucket=self._bucket, Prefix=self._prefix
             )
             for upload in [upload for page in pages for upload in page.get("Uploads", [])]:
+                if time.time() - upload["Initiated"].timestamp() < older_than:
+                    continue
                 self._client.abort_multipart_upload(Bucket=self._bucket, Key=upload["Key"], UploadId=upload["UploadId"])
 
     def _key(self, name: str) -> str:

@@ -90,7 +90,8 @@ def make_client(settings: S3Settings) -> Any:  # noqa: ANN401  boto3 makes its c
 
     _keep_quiet()
     try:
-        client = boto3.client(
+        # A session of its own: boto3's shared one keeps the credentials of its first use, and is not for threads.
+        client = boto3.session.Session().client(
             "s3",
             region_name=settings.region or None,
             config=Config(
@@ -102,7 +103,10 @@ def make_client(settings: S3Settings) -> Any:  # noqa: ANN401  boto3 makes its c
         )
     except BotoCoreError as error:
         kind = type(error).__name__
-        raise InputError(f"boto3 can't be set up ({kind}); check AWS_PROFILE, AWS_REGION and ~/.aws/config.") from None
+        raise InputError(
+            f"boto3 can't be set up ({kind}); check the variables AWS_* (AWS_PROFILE, AWS_ACCESS_KEY_ID, "
+            "AWS_SECRET_ACCESS_KEY, AWS_REGION) and ~/.aws/config."
+        ) from None
     except ValueError:
         raise InputError("AWS_ENDPOINT_URL is no address; it begins with http:// or https://.") from None
     client.meta.events.register("request-created.s3", _limit(settings.seconds))
