@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 SCRATCH = "/scratch"
 """Where a step may write besides its artifacts; the images point temporary files and caches there."""
 
+LABELS = {"app.kubernetes.io/part-of": "leakscape", "app.kubernetes.io/component": "step"}
+"""By these, network policies and quotas of the cluster know the steps' pods; see charts/leakscape."""
+
 _SHM = "/dev/shm"  # noqa: S108 - the mount point itself
 _BACKOFF = {"backoff_duration": "60s", "backoff_factor": 2.0, "backoff_max_duration": "3600s"}
 
@@ -51,12 +54,16 @@ def apply(task: "PipelineTask", place: Place, values: Mapping[str, Any]) -> None
         place: of the step.
         values: the pipeline's parameters, by the names of `parameters`.
     """
+    from kfp import kubernetes
+
     task.set_cpu_request(place.cpu).set_cpu_limit(place.cpu)
     task.set_memory_request(place.memory).set_memory_limit(place.memory)
     if place.accelerators:
         task.set_accelerator_type(place.accelerator).set_accelerator_limit(place.accelerators)
     if place.retries:
         task.set_retry(place.retries, **_BACKOFF)
+    for name, value in LABELS.items():
+        kubernetes.add_pod_label(task, name, value)
     _schedule(task, place, values)
     _mount(task, place)
     _hand_secrets(task, place, values)
