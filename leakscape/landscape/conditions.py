@@ -94,14 +94,18 @@ def _reason(metric: str, item: Measured) -> str:
         return f"the probe {found.probe} was not measured"
     if not counts.scored:
         return f"none of {len(counts.unscorable)} could be scored in the probe {found.probe}"
-    return "no finite value: too large for a number, or no fit was possible"
+    copies = {row.multiplicity for row in item.data.of(found.probe)}
+    return (
+        "no canary was planted" if copies == {0} else "no finite value: too large for a number, or no fit was possible"
+    )
 
 
 def _exposure_counts(data: Measurements) -> list[int]:
+    """Canaries by whole bits; those that a coin left out are not counted."""
     columns = data.columns("exposure")
     if not columns.ids:
         return []
-    bits = METRICS["exposure_bits"].values(columns)
+    bits = METRICS["exposure_bits"].values(columns)[columns.multiplicity != 0]
     bins = int(np.floor(np.log2(columns.candidates.max()))) + 1
     return [int(count) for count in np.bincount(np.floor(bits).astype(np.int64), minlength=bins)]
 

@@ -25,7 +25,7 @@ def differences(aligned: Aligned, reference: str, settings: Settings) -> dict[st
     """One metric of every other condition against a reference, paired by group.
 
     p-values are corrected over the conditions, and those of single multiplicities over all pairs of condition and
-    multiplicity.
+    multiplicity; those of canaries that a coin left out, which can't leak, are corrected among themselves.
     """
     if reference not in aligned.samples:
         return {}
@@ -44,7 +44,8 @@ def differences(aligned: Aligned, reference: str, settings: Settings) -> dict[st
             if (part := _compare(aligned, ours, base, copies, settings)) is not None:
                 parts[name, str(copies)] = part
     corrected = _corrected(whole)
-    in_groups = _corrected(parts)
+    planted = {key: item for key, item in parts.items() if key[1] != "0"}
+    in_groups = _corrected(planted) | _corrected({key: item for key, item in parts.items() if key[1] == "0"})
     return {
         name: Difference(
             value=item.estimate.value, low=item.estimate.low, high=item.estimate.high, n=item.estimate.n,
@@ -64,7 +65,7 @@ def differences(aligned: Aligned, reference: str, settings: Settings) -> dict[st
 
 def _compare(aligned: Aligned, ours: Floats, base: Floats, copies: int | None, settings: Settings) -> _Tested | None:
     """Over all groups, drawn within multiplicities, or over those with so many copies."""
-    chosen = np.full(ours.size, fill_value=True) if copies is None else aligned.multiplicity == copies
+    chosen = aligned.counted if copies is None else aligned.multiplicity == copies
     if aligned.measure.share:
         found = paired_shares(ours[chosen], base[chosen], confidence=settings.confidence)
     else:

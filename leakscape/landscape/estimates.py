@@ -95,11 +95,14 @@ class Measure:
 class Aligned:
     """One metric of the conditions of a target, group by group.
 
+    Canaries that a coin left out (multiplicity 0) were never trained on: they stand by themselves under multiplicity 0
+    and take no part in what is said over all.
+
     Args:
         measure: which metric.
         multiplicity: of each group, (G,); -1 where it has none.
-        samples: by condition, on the metric's scale.
-        drawn: replicates of each condition's mean, on the metric's scale, by condition, (R,).
+        samples: by condition, on the metric's scale; those with a value over all.
+        drawn: replicates of each condition's mean over all, on the metric's scale, by condition, (R,).
     """
 
     measure: Measure
@@ -111,6 +114,15 @@ class Aligned:
     def scale(self) -> Scale:
         """The metric's scale."""
         return self.measure.scale
+
+    @property
+    def counted(self) -> NDArray[np.bool_]:
+        """Which groups the figure over all is made of, (G,)."""
+        return np.asarray(self.multiplicity != 0)
+
+    def whole(self, name: str) -> Sample:
+        """What a condition gave over all."""
+        return self.samples[name].chosen(self.counted)
 
     @property
     def multiplicities(self) -> list[int]:
@@ -138,7 +150,7 @@ def align(measure: Measure, series: Mapping[str, Series], settings: Settings) ->
         settings: of the bootstrap.
 
     Returns:
-        None where no condition has a value.
+        None where no condition has a value over all.
     """
     multiplicity: dict[str, int] = {}
     for rows in series.values():
@@ -150,9 +162,13 @@ def align(measure: Measure, series: Mapping[str, Series], settings: Settings) ->
     groups = {group: place for place, group in enumerate(sorted(multiplicity))}
     strata = np.array([multiplicity[group] for group in groups], dtype=np.int64)
     samples = {name: _sample(rows, groups, strata, measure.scale.to) for name, rows in series.items()}
-    samples = {name: sample for name, sample in samples.items() if sample.counts.sum()}
-    drawn = replicates(list(samples.values()), resamples=settings.resamples, seed=seed_of(settings, measure.probe))
-    return Aligned(measure, strata, samples, dict(zip(samples, drawn, strict=True)))
+    planted = {name: sample.chosen(strata != 0) for name, sample in samples.items()}
+    planted = {name: sample for name, sample in planted.items() if sample.counts.sum()}
+    if not planted:
+        return None
+    drawn = replicates(list(planted.values()), resamples=settings.resamples, seed=seed_of(settings, measure.probe))
+    kept = {name: samples[name] for name in planted}
+    return Aligned(measure, strata, kept, dict(zip(planted, drawn, strict=True)))
 
 
 def _sample(
@@ -171,11 +187,11 @@ def seed_of(settings: Settings, *names: str) -> list[int]:
 
 
 def figure(aligned: Aligned, name: str, settings: Settings) -> Figure | None:
-    """One metric of one condition, over all groups and by multiplicity; None where it is no finite number."""
+    """One metric of one condition, over all and by multiplicity; None where it is no finite number."""
     if name not in aligned.samples:
         return None
     sample = aligned.samples[name]
-    whole = _estimate(aligned, sample, aligned.drawn[name], settings)
+    whole = _estimate(aligned, aligned.whole(name), aligned.drawn[name], settings)
     if whole is None:
         return None
     parts = {}
@@ -216,7 +232,7 @@ def replicate_table(aligned: Sequence[Aligned], names: Sequence[str]) -> tuple[F
     """
     signs = [1.0 if item.measure.better == "high" else -1.0 for item in aligned]
     table = zip(aligned, signs, strict=True)
-    values = [[sign * item.samples[name].mean for name in names] for item, sign in table]
+    values = [[sign * item.whole(name).mean for name in names] for item, sign in table]
     table = zip(aligned, signs, strict=True)
     drawn = [[sign * item.drawn[name] for name in names] for item, sign in table]
     return np.array(values), np.array(drawn)

@@ -16,7 +16,10 @@ class Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Estimate):
-    """A metric of a condition, over all and by multiplicity."""
+    """A metric of a condition, over all and by multiplicity.
+
+    Canaries that a coin left out stand under multiplicity 0 alone; the figure over all does not count them.
+    """
 
     by_multiplicity: dict[str, Estimate] = field(default_factory=dict)
 
@@ -28,7 +31,8 @@ class GroupDifference(Estimate):
     Args:
         p: two-sided sign-flip test within the group; n canaries can't go below 2^(1-n).
         p_holm: p corrected over all pairs of condition and multiplicity that are compared with this reference by this
-            metric: a leak at one multiplicity is claimed by this.
+            metric: a leak at one multiplicity is claimed by this. Canaries that a coin left out (multiplicity 0) are a
+            family of their own.
     """
 
     p: float

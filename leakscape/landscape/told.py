@@ -74,9 +74,9 @@ def extraction_measure(name: str) -> Measure:
 
 
 def extraction_series(name: str, rows: Sequence[ExtractionRow]) -> Series:
-    """A 1 for each planted canary that was extracted in the way that the rate counts, a 0 for each other one."""
+    """A 1 for each canary that was extracted in the way that the rate counts, a 0 for each other one."""
     hit = WAYS[EXTRACTION_RATES[name]]
-    counted = [row for row in rows if row.multiplicity and name not in _extraction_gaps(rows)]
+    counted = [] if name in _extraction_gaps(rows) else rows
     copies = {row.id: row.multiplicity for row in counted}
     hits = {row.id for row in counted if hit(row)}
     return Series(

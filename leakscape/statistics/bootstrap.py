@@ -48,8 +48,11 @@ class Sample:
 
     def only(self, stratum: int) -> "Sample":
         """The groups of one stratum."""
-        chosen = self.strata == stratum
-        return Sample(self.sums[chosen], self.counts[chosen], self.strata[chosen])
+        return self.chosen(self.strata == stratum)
+
+    def chosen(self, groups: NDArray[np.bool_]) -> "Sample":
+        """Some of the groups, (G,)."""
+        return Sample(self.sums[groups], self.counts[groups], self.strata[groups])
 
 
 def of_values(values: Floats, strata: NDArray[np.int64] | None = None) -> Sample:

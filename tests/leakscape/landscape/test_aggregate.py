@@ -200,7 +200,13 @@ def test_evidence_follows_digests_from_adapter_to_first_corpus(tmp_path: Path):
     made = aggregate(measured, found, {}, FAST)
     by_name = conditions(made)
     scrub = by_name["scrub"].made
-    assert [item.kind for item in scrub.evidence] == ["masks", "training log", "judgements"]
+    assert [item.kind for item in scrub.evidence] == [
+        "masks",
+        "training log",
+        "disclosures",
+        "judgements",
+        "judgements",
+    ]
     assert scrub.corpora == ["corpus-plain", "corpus-scrub"]
     assert scrub.adapters == ["ada1"]
     assert scrub.measurements == measured[1].manifest.digest
