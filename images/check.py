@@ -1,6 +1,7 @@
 """In an image's test stage: whether it holds what its components need, and nothing that it must not: check.py IMAGE."""
 
 import importlib
+import importlib.metadata
 import importlib.util
 import subprocess
 import sys
@@ -19,9 +20,13 @@ FORBIDDEN = {
 NEEDS_A_DRIVER = {"vllm"}
 
 
-def import_name(library: str) -> str:
-    """The module of a library that is named by module or by distribution."""
-    return library.replace("-", "_")
+def check_library(name: str) -> None:
+    """Import a library that is named by its module, or find one that is named by its distribution."""
+    module = name.replace("-", "_")
+    if importlib.util.find_spec(module) is None:
+        importlib.metadata.version(name)
+    elif module not in NEEDS_A_DRIVER:
+        importlib.import_module(module)
 
 
 def check_component(name: str, package: str) -> None:
@@ -29,11 +34,7 @@ def check_component(name: str, package: str) -> None:
     subprocess.run(["leakscape", name, "--help"], check=True, stdout=subprocess.DEVNULL)
     importlib.import_module(f"{package}.run")
     for library in sources(package).versions:
-        module = import_name(library)
-        if module in NEEDS_A_DRIVER:
-            assert importlib.util.find_spec(module), module
-        else:
-            importlib.import_module(module)
+        check_library(library)
 
 
 def main(image: str) -> None:

@@ -72,26 +72,32 @@ def build(found: Graph, contracts: Contracts, names: Mapping[str, str] | None = 
     Args:
         found: as `graph` gives it.
         contracts: the components' contracts by name.
-        names: the image of each environment; `images()` by default.
+        names: the image of each environment; those of this installation by default, whether pushed or not.
     """
     from kfp import dsl
 
     def pipeline() -> None:
-        add_tasks(found, contracts, images() if names is None else names)
+        add_tasks(found, contracts, images(dev=True) if names is None else names)
 
     made: BaseComponent = dsl.pipeline(name=pipeline_name(found), description=found.description)(pipeline)
     return made
 
 
-def compile_to(found: Graph, contracts: Contracts, path: Path) -> None:
+def compile_to(found: Graph, contracts: Contracts, path: Path, names: Mapping[str, str]) -> None:
     """Write a graph as the YAML that Kubeflow runs, or leave what stood at `path`.
+
+    Args:
+        found: as `graph` gives it.
+        contracts: the components' contracts by name.
+        path: the file.
+        names: the image of each environment, as `images` gives them.
 
     Raises:
         PlanError: the file can't be written.
     """
     from kfp.compiler import Compiler
 
-    pipeline = build_for_cluster(found, contracts, images())
+    pipeline = build_for_cluster(found, contracts, names)
     try:
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
             made = Path(beside) / path.name

@@ -4,7 +4,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
-from leakscape.contract import In, Out, Param, component, spec
+from leakscape.contract import IMAGES, In, Out, Param, component, spec
+
+PUSHED = {name: f"registry.example/leakscape/{name}@sha256:{number:064x}" for number, name in enumerate(IMAGES, 1)}
+"""Images as they are named once a registry has them."""
 
 
 @component(name="synthea-gen", image="base")

@@ -79,8 +79,8 @@ def test_it_is_the_wheel_that_runs(installed: Path, tmp_path: Path) -> None:
 def test_packaged_plans_and_the_base_model_are_found(installed: Path, tmp_path: Path) -> None:
     assert "laptop" in leakscape(installed, tmp_path, "plan", "list")
     assert "synthea-gen" in leakscape(installed, tmp_path, "plan", "check", "laptop")
-    leakscape(installed, tmp_path, "compile", "laptop", "-o", "audit.yaml")
-    assert "sha256:" in (tmp_path / "audit.yaml").read_text(encoding="utf-8")
+    leakscape(installed, tmp_path, "compile", "laptop", "--dev", "-o", "audit.yaml")
+    assert "leakscape/base" in (tmp_path / "audit.yaml").read_text(encoding="utf-8")
 
 
 def test_a_small_audit_runs_from_another_folder(installed: Path, tmp_path: Path) -> None:

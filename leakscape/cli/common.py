@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from leakscape.arguments import Help
+from leakscape.progress import say
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -37,6 +38,24 @@ def add_plan_argument(made: argparse.ArgumentParser) -> None:
         default=[],
         help="replace a value of the plan; items of lists by name or number; may be given several times",
     )
+
+
+def add_images(made: argparse.ArgumentParser) -> None:
+    """Add --images and --dev."""
+    made.add_argument(
+        "--images", metavar="FILE", type=Path, help="where the images lie, like images/digests.yaml (default: that one)"
+    )
+    made.add_argument("--dev", action="store_true", help="let images without a digest go by their tags")
+
+
+def images_of(arguments: argparse.Namespace) -> dict[str, str]:
+    """The images that a pipeline for a cluster names: by digest, unless --dev was given."""
+    from pipelines import images
+
+    names = images.images(arguments.images, dev=arguments.dev)
+    if bare := [name for name in names.values() if not images.by_digest(name)]:
+        say(f"--dev: {', '.join(bare)} have no digest; a cluster's cache may give results of an older image.")
+    return names
 
 
 def add_json(made: argparse.ArgumentParser) -> None:

@@ -6,7 +6,17 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from leakscape.cli.common import AUDITS, add_json, add_plan_argument, answer, answer_json, command, graph_of
+from leakscape.cli.common import (
+    AUDITS,
+    add_images,
+    add_json,
+    add_plan_argument,
+    answer,
+    answer_json,
+    command,
+    graph_of,
+    images_of,
+)
 from leakscape.errors import EXIT_DONE, InputError
 from leakscape.progress import say
 
@@ -70,10 +80,11 @@ def _add_compile(commands: Any) -> None:  # noqa: ANN401
         "compile",
         _compile,
         "Write a plan's pipeline as the YAML that Kubeflow runs.",
-        "leakscape compile laptop -o audit.yaml",
+        "leakscape compile laptop --images our-digests.yaml -o audit.yaml",
     )
     add_plan_argument(made)
     made.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the YAML file to write")
+    add_images(made)
 
 
 def _audit(arguments: argparse.Namespace) -> int:
@@ -161,6 +172,6 @@ def _compile(arguments: argparse.Namespace) -> int:
     if arguments.output.suffix not in {".yaml", ".yml"}:
         raise InputError(f"{arguments.output}: a pipeline is written as YAML; name a file that ends with .yaml.")
     graph, contracts = graph_of(arguments)
-    compile_to(graph, contracts, arguments.output)
+    compile_to(graph, contracts, arguments.output, images_of(arguments))
     answer(arguments.output)
     return EXIT_DONE

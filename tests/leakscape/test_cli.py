@@ -5,11 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from plan_fakes import CONTRACTS, PLAN
 
 import components
 from leakscape import __version__, artifacts, cli
-from leakscape.contract import Param, spec
+from leakscape.contract import IMAGES, Param, spec
 
 
 @pytest.fixture
@@ -125,13 +126,34 @@ def test_plan_list_names_all(capsys: pytest.CaptureFixture[str]):
     assert {"laptop", "paper-main"} <= {entry["name"] for entry in json.loads(capsys.readouterr().out)}
 
 
+def digests(folder: Path, *, digest: str = "sha256:" + "a" * 64) -> str:
+    file = folder / "digests.yaml"
+    images = {name: {"repository": f"r.example/{name}", "digest": digest} for name in IMAGES}
+    file.write_text(yaml.safe_dump({"images": images}), encoding="utf-8")
+    return str(file)
+
+
 def test_compile_writes_yaml_and_refuses_other_names(plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     target = tmp_path / "audit.yaml"
-    assert cli.main(["compile", plan, "-o", str(target)]) == 0
+    assert cli.main(["compile", plan, "--images", digests(tmp_path), "-o", str(target)]) == 0
     assert capsys.readouterr().out == f"{target}\n"
-    assert "leakscape-small" in target.read_text(encoding="utf-8")
+    assert f"r.example/base@sha256:{'a' * 64}" in target.read_text(encoding="utf-8")
     assert cli.main(["compile", plan, "-o", str(tmp_path / "audit.json")]) == 2
     assert "name a file that ends with .yaml" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("digest", ["", "sha256:" + "0" * 64])
+def test_compile_refuses_images_without_a_digest(
+    plan: str, digest: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    target = tmp_path / "audit.yaml"
+    asked = ["compile", plan, "--images", digests(tmp_path, digest=digest), "-o", str(target)]
+    assert cli.main(asked) == 2
+    assert "gives no digest for base, train, rewrite, evaluate" in capsys.readouterr().err
+    assert not target.exists()
+    assert cli.main([*asked, "--dev"]) == 0
+    assert "r.example/base:dev" in target.read_text(encoding="utf-8")
+    assert "--dev: r.example/base:dev, " in capsys.readouterr().err
 
 
 def artifact(path: Path) -> Path:

@@ -6,21 +6,22 @@ from typing import Any
 
 import pytest
 import yaml
-from plan_fakes import CONTRACTS, PLAN
+from plan_fakes import CONTRACTS, PLAN, PUSHED
 
 from leakscape.contract import spec
 from leakscape.errors import PlanError
-from pipelines import audit, images, source
+from pipelines import audit, source
+from pipelines.images import by_digest
 from pipelines.plan import check
 
 DUMPER = """\
 import sys
 from pathlib import Path
-from plan_fakes import CONTRACTS, PLAN
+from plan_fakes import CONTRACTS, PLAN, PUSHED
 from pipelines import audit, source
 from pipelines.plan import check
 plan = check(source.parse(PLAN, name="p.yaml"), contracts=CONTRACTS)
-audit.compile_to(audit.graph(plan, CONTRACTS), CONTRACTS, Path(sys.argv[1]))
+audit.compile_to(audit.graph(plan, CONTRACTS), CONTRACTS, Path(sys.argv[1]), PUSHED)
 """
 
 
@@ -31,7 +32,7 @@ def graph(text: str = PLAN):
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("compiled") / "audit.yaml"
-    audit.compile_to(graph(), CONTRACTS, path)
+    audit.compile_to(graph(), CONTRACTS, path, PUSHED)
     made: dict[str, Any] = next(yaml.safe_load_all(path.read_text(encoding="utf-8")))
     return made
 
@@ -46,8 +47,8 @@ def test_there_is_one_task_for_each_step_with_its_title_and_caching_on(compiled:
 def test_every_image_is_named_by_digest(compiled: dict[str, Any]):
     containers = [executor["container"] for executor in compiled["deploymentSpec"]["executors"].values()]
     assert len(containers) == len(graph().steps)
-    assert all(images.by_digest(container["image"]) for container in containers)
-    assert not images.by_digest("leakscape/base:latest")
+    assert all(by_digest(container["image"]) for container in containers)
+    assert not by_digest("leakscape/base:latest")
     by_component = {container["command"][-1]: container["image"] for container in containers}
     assert all(f"/{spec(CONTRACTS[name]).image}@" in image for name, image in by_component.items())
 
@@ -81,7 +82,7 @@ def test_equal_plans_compile_to_equal_bytes_in_every_process(tmp_path: Path):
 
 def test_compiling_to_a_folder_that_is_not_there_is_refused(tmp_path: Path):
     with pytest.raises(PlanError, match="can't be written: No such file"):
-        audit.compile_to(graph(), CONTRACTS, tmp_path / "none" / "audit.yaml")
+        audit.compile_to(graph(), CONTRACTS, tmp_path / "none" / "audit.yaml", PUSHED)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from plan_fakes import CONTRACTS, PLAN
+from plan_fakes import CONTRACTS, PLAN, PUSHED
 
 from leakscape.contract import spec
 from leakscape.errors import PlanError
@@ -22,7 +22,7 @@ class Compiled:
 
     def __init__(self, text: str, folder: Path) -> None:
         found = audit.graph(check(source.parse(text, name="p.yaml"), contracts=CONTRACTS), CONTRACTS)
-        audit.compile_to(found, CONTRACTS, folder / "audit.yaml")
+        audit.compile_to(found, CONTRACTS, folder / "audit.yaml", PUSHED)
         documents = list(yaml.safe_load_all((folder / "audit.yaml").read_text(encoding="utf-8")))
         self.pipeline: dict[str, Any] = documents[0]
         self.platform: dict[str, Any] = documents[1]["platforms"]["kubernetes"]["deploymentSpec"]["executors"]

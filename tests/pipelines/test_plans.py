@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from plan_fakes import PUSHED
 
 import components
 from leakscape.contract import In, spec
@@ -68,7 +69,7 @@ def test_each_contract_can_be_built_from_the_plan_s_constants(name: str, tmp_pat
 def test_each_plan_compiles(name: str, tmp_path: Path):
     graph = composed(name, tmp_path)
     file = tmp_path / "audit.yaml"
-    audit.compile_to(graph, components.contracts(), file)
+    audit.compile_to(graph, components.contracts(), file, PUSHED)
     made = next(yaml.safe_load_all(file.read_text(encoding="utf-8")))
     tasks = made["root"]["dag"]["tasks"].values()
     assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(step.title for step in graph.steps)
