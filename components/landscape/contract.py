@@ -11,8 +11,8 @@ from leakscape.contract import In, Out, Param, component
 class Landscape:
     """Put the measurements of all conditions together, with intervals, differences and ranks, in one page.
 
-    Measurements of one target must come from the same model, canaries and held-out records; what does not compare is
-    refused.
+    Measurements of one target must come from the same model, prompts, canaries and held-out records; what does not
+    compare is refused, unless forced.
     """
 
     measurements: Annotated[
@@ -34,6 +34,13 @@ class Landscape:
     resamples: Annotated[int, Param("Draws of the bootstrap.", low=100, high=1_000_000)] = 2000
     confidence: Annotated[float, Param("Level of the intervals.", low=0.5, high=0.999)] = 0.95
     seed: Annotated[int, Param("Steers the bootstrap and the tests.", low=0)] = 0
+    delta: Annotated[
+        float,
+        Param(
+            "The delta that a lower bound on epsilon is held against where the training claims none.", low=0.0, high=1.0
+        ),
+    ] = 1e-5
+    force: Annotated[bool, Param("Put together what does not compare too; the page then says what it is.")] = False
     landscape: Annotated[Path, Out("landscape", "All figures as JSON and as CSV tables.")]
     report: Annotated[Path, Out("html", "A page that shows them and needs nothing beside it.")]
 
