@@ -9,35 +9,19 @@ are published at the same moment share a number and both stay. Nothing is ever c
 import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Protocol
 from urllib.parse import quote
 
 from pydantic import TypeAdapter, ValidationError
 
 from leakscape.errors import ArtifactError
 from leakscape.landscape.schema import Estimate
+from leakscape.storage import Place, TakenError
 from leakscape.typed_json import dump_json
 
 SCHEMA = "leakscape/audit/1"
 
 _NAME = re.compile(r"^(\d{6,})-([0-9a-f]{16})\.json$")
 _LETTERS = 16  # of a digest, in a name
-
-
-class Store(Protocol):
-    """Where the log lies: a folder or a prefix on S3."""
-
-    def names(self, prefix: str) -> list[str]:
-        """The names that begin with a prefix, in order."""
-        ...
-
-    def read(self, name: str) -> bytes:
-        """What stands under a name."""
-        ...
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write what is not there yet; False, and nothing written, if something is."""
-        ...
 
 
 Scores = dict[str, dict[str, dict[str, float]]]
@@ -71,24 +55,33 @@ class Entry:
     scores: Scores
 
 
-def entries(store: Store, plan: str, target: str) -> list[Entry]:
+def entries(place: Place, plan: str, target: str) -> list[Entry]:
     """All audits of a target, the oldest first.
 
     Raises:
         ArtifactError: an entry does not fit its form.
     """
-    return [_read(store, name) for name in _names(store, plan, target)]
+    return [_read(place, name) for name in _names(place, plan, target)]
 
 
-def append(store: Store, entry: Entry) -> bool:
-    """Add an audit; False if it stands there already."""
-    taken = _names(store, entry.plan, entry.target)
+def append(place: Place, entry: Entry) -> bool:
+    """Add an audit; False if it stands there already.
+
+    Raises:
+        InputError: access is refused, or the place does not exist.
+        TransientError: the service stays away.
+    """
+    taken = _names(place, entry.plan, entry.target)
     short = entry.audit[:_LETTERS]
     if any(_parts(name)[1] == short for name in taken):
         return False
     number = max((_parts(name)[0] for name in taken), default=0) + 1
     content = (dump_json(asdict(entry)) + "\n").encode("utf-8")
-    return store.create(f"{_folder(entry.plan, entry.target)}{number:06d}-{short}.json", content)
+    try:
+        place.create(f"{_folder(entry.plan, entry.target)}{number:06d}-{short}.json", content)
+    except TakenError:
+        return False
+    return True
 
 
 def before(found: Iterable[Entry], audit: str) -> list[Entry]:
@@ -97,12 +90,14 @@ def before(found: Iterable[Entry], audit: str) -> list[Entry]:
 
 
 def _folder(plan: str, target: str) -> str:
-    return f"{quote(plan, safe='')}/{quote(target, safe='')}/"
+    # A leading dot would hide the folder; quote leaves dots alone.
+    parts = (quote(name, safe="") for name in (plan, target))
+    return "".join(f"%2E{part[1:]}/" if part.startswith(".") else f"{part}/" for part in parts)
 
 
-def _names(store: Store, plan: str, target: str) -> list[str]:
+def _names(place: Place, plan: str, target: str) -> list[str]:
     folder = _folder(plan, target)
-    known = [name for name in store.names(folder) if _NAME.match(name.removeprefix(folder))]
+    known = [name for name in place.names(folder) if _NAME.match(name.removeprefix(folder))]
     return sorted(known, key=_parts)
 
 
@@ -111,12 +106,12 @@ def _parts(name: str) -> tuple[int, str]:
     return int(number), digest
 
 
-def _read(store: Store, name: str) -> Entry:
+def _read(place: Place, name: str) -> Entry:
     try:
-        entry = TypeAdapter(Entry).validate_json(store.read(name), strict=True)
+        entry = TypeAdapter(Entry).validate_json(place.read(name).content, strict=True)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
-        raise ArtifactError(f"{name} in the history: {place} does not fit; move it out of the history.") from None
+        where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
+        raise ArtifactError(f"{name} in the history: {where} does not fit; move it out of the history.") from None
     if entry.schema != SCHEMA:
         raise ArtifactError(f"{name} in the history does not hold {SCHEMA}; this version can't read it.")
     return entry

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -8,22 +9,29 @@ from leakscape.errors import ArtifactError
 from leakscape.gate import history
 from leakscape.gate.history import Entry
 from leakscape.landscape.schema import Estimate
+from leakscape.storage import Kept, TakenError
+from leakscape.storage.folder import FolderPlace
+from leakscape.storage.place import checked
 
 
-class Memory:
-    """A store in a dictionary."""
+class Memory(FolderPlace):
+    """A place in a dictionary."""
 
     def __init__(self) -> None:
+        super().__init__(Path("memory"))
         self.content: dict[str, bytes] = {}
 
-    def names(self, prefix: str) -> list[str]:
-        return [name for name in self.content if name.startswith(prefix)]
+    def names(self, under: str = "") -> list[str]:
+        return sorted(name for name in self.content if name.startswith(under))
 
-    def read(self, name: str) -> bytes:
-        return self.content[name]
+    def read(self, name: str) -> Kept:
+        return Kept(content=self.content[name], tag="")
 
-    def create(self, name: str, content: bytes) -> bool:
-        return self.content.setdefault(name, content) is content
+    def create(self, name: str, content: bytes) -> str:
+        if name in self.content:
+            raise TakenError(name)
+        self.content[checked(name)] = content
+        return ""
 
 
 def entry(audit: str, plan: str = "small", target: str = "tiny") -> Entry:
@@ -65,6 +73,12 @@ def test_the_thousandth_audit_follows_the_999th():
         store.content[f"small/tiny/{number:06d}-{'0' * 16}.json"] = b""
     assert history.append(store, entry("ab"))
     assert f"small/tiny/1000001-{'ab' * 8}.json" in store.content
+
+
+def test_a_target_whose_name_begins_with_a_dot_is_not_hidden(tmp_path: Path):
+    place = FolderPlace(tmp_path / "history")
+    assert history.append(place, entry("ab", target=".cache"))
+    assert history.entries(place, "small", ".cache") == [entry("ab", target=".cache")]
 
 
 def test_strangers_are_let_be_and_damage_is_named():
