@@ -14,7 +14,7 @@ from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord, Record
 from leakscape.scoring.adversary import Adversary, Loot, attack_model, check_adversary
 from leakscape.scoring.attack_rows import write_attacks, write_extractions
-from leakscape.scoring.condition import Planted, Request, check_request, details, measure_condition
+from leakscape.scoring.condition import Planted, Request, check_request, details, measure_condition, prompt_hash
 from leakscape.scoring.harness import run_tasks
 from leakscape.scoring.harness_tasks import BenchmarkRequest, opened, task_hashes
 from leakscape.scoring.measurements import Measurements, write
@@ -64,6 +64,7 @@ def run(contract: Evaluate) -> None:
         precision=loaded.dtype,
         device=loaded.device,
         chat=loaded.chat,
+        prompt_hash=prompt_hash(loaded),
         adapters=tuple(made.inputs["adapters"]),
         batch_size=contract.batch_size,
         held_out_limit=contract.held_out_limit,

@@ -11,6 +11,7 @@ from typing import Any
 from leakscape.landscape.inputs import Found, Measured
 
 _SHOWN = 16  # characters of a value in a sentence: a hash is told by its first ones
+_PROBED = ("canaries", "held_out", "original")  # inputs that all conditions are measured on
 _NOTED = ("world_size", "batch_size", "device")
 _TRAINING = ("effective_batch", "world_size", "precision")
 _JUDGED_BY = ("model", "backend", "rubric_sha256", "effort", "rare_below")
@@ -53,6 +54,7 @@ def _facts(item: Measured) -> dict[str, Any]:
     facts: dict[str, Any] = {
         name: getattr(summary, name) for name in ("model", "revision", "tokenizer_hash", "precision", "chat")
     }
+    facts |= {name: digest for name in _PROBED if (digest := item.manifest.inputs.get(name))}
     if summary.prompt_hash:
         facts["prompt_hash"] = summary.prompt_hash
     if candidates := sorted({row.candidates or 0 for row in item.data.of("exposure")}):
@@ -62,7 +64,7 @@ def _facts(item: Measured) -> dict[str, Any]:
         for name in ("samples", "temperature", "near"):
             facts[f"{name} of extraction"] = tried.get(name)
     for task, found in harness(item).items():
-        for name in ("metric", "version", "higher_is_better", "fewshot"):
+        for name in ("metric", "version", "higher_is_better", "fewshot", "n"):
             facts[f"{name} of the harness task {task}"] = found.get(name)
     return facts
 

@@ -1,12 +1,15 @@
 """All that is measured of one model: probes of canaries and of unseen records, and the ranks of secrets."""
 
+import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from leakscape.canaries.canary import Canary
+from leakscape.canaries.question import QUESTION, QUESTION_VERSION
 from leakscape.errors import ContractError, InputError
+from leakscape.models.formatting import probe_text
 from leakscape.records.record import Record
 from leakscape.scoring.measure import Tally, measure, measure_exposure
 from leakscape.scoring.probes import Probe, canary_probes, check_canaries, once, record_probes, unplanted_probes
@@ -118,6 +121,16 @@ def details(request: Request, planted: Planted, loaded: "LoadedModel", tally: Ta
         "extrapolation_flags": dict(sorted(tally.flags.items())),
         "shared_prefix_tokens": {"fewest": min(tally.shared, default=0), "most": max(tally.shared, default=0)},
     }
+
+
+def prompt_hash(loaded: "LoadedModel") -> str:
+    """SHA-256 over what stands around the texts of both kinds of probes, as the model reads them.
+
+    That is the question of the semantic probe and, for chat models, the template, the user's turn and the frozen date.
+    """
+    forms = [probe_text(loaded, QUESTION, "answer", question=True), probe_text(loaded, "record, ", "target")]
+    parts = [QUESTION_VERSION, *(form.text for form in forms)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _of_canaries(planted: Planted, request: Request) -> Iterator[Probe]:

@@ -114,6 +114,7 @@ def test_every_id_is_scored_once_in_every_probe(contract: Evaluate, models: dict
     assert found.summary.chat == (architecture == "gpt_oss")
     assert found.summary.model == architecture
     assert found.summary.adapters == ()
+    assert (len(found.summary.prompt_hash), found.summary.world_size) == (64, 1)
     assert found.summary.details["alternatives"] == len(NAMES)
 
 
