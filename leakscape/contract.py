@@ -79,6 +79,9 @@ class Param:
         required: the empty string is refused ('' means unset, as KFP delivers a blank field).
         pattern: a regular expression that a text which is not empty must fit. A message never repeats one that does
             not: it may be a credential in the wrong place.
+        operational: it changes how a result is had, not what the result is: a place for what a killed step had, an
+            address, a number of attempts.
+        final_status: Kubeflow gives it, to a task that ends a run: how the run's other tasks ended.
     """
 
     description: str = dataclasses.field(kw_only=False)
@@ -88,6 +91,8 @@ class Param:
     choices: tuple[Scalar, ...] = ()
     required: bool = False
     pattern: str = ""
+    operational: bool = False
+    final_status: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,11 @@ class Spec:
     def params(self) -> tuple[Field, ...]:
         """The settings, in order."""
         return tuple(field for field in self.fields if isinstance(field.role, Param))
+
+    @property
+    def operational(self) -> frozenset[str]:
+        """The names of the settings that change how a result is had, not what it is."""
+        return frozenset(field.name for field in self.fields if getattr(field.role, "operational", False))
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True)

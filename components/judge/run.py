@@ -6,7 +6,7 @@ from typing import Any
 
 from components.judge.contract import Judge
 from leakscape import artifacts, schemas
-from leakscape.artifacts import Artifact, Provenance
+from leakscape.artifacts import Artifact
 from leakscape.errors import InputError, IntegrityError
 from leakscape.judging import pairs, rubric, rules
 from leakscape.judging.judgement import Judgement, read
@@ -58,7 +58,7 @@ def run(contract: Judge) -> None:
     """
     cohort = _Cohort(contract)
     made = provenance(contract, libraries=libraries(contract.backend), details=_details(contract, cohort))
-    result, model = (None, rules.MODEL) if contract.backend == "rules" else _ask(contract, cohort, made)
+    result, model = (None, rules.MODEL) if contract.backend == "rules" else _ask(contract, cohort)
     tally = Tally()
     with artifacts.create(contract.judgements, schema=schemas.JUDGEMENTS, provenance=made) as folder:
         judged = _by_rules(contract, cohort) if result is None else _by_model(cohort, result)
@@ -84,10 +84,10 @@ def _details(contract: Judge, cohort: _Cohort) -> dict[str, Any]:
     }
 
 
-def _ask(contract: Judge, cohort: _Cohort, made: Provenance) -> tuple[Result, str]:
-    skip = outcome.OPERATIONAL | {"sample", "rare_below"}
+def _ask(contract: Judge, cohort: _Cohort) -> tuple[Result, str]:
     inputs = [cohort.original.manifest.digest, cohort.corpus.manifest.digest, rubric.digest(contract.rubric)]
-    ledger = open_ledger(contract.ledger_dir, outcome.job_digest(made.arguments, inputs, skip=skip))
+    job = outcome.job_digest(contract, inputs, skip=("sample", "rare_below"))
+    ledger = open_ledger(contract.ledger_dir, job)
     try:
         judge = language_model(settings_of(contract, ModelSettings), os.environ)
         settings = settings_of(contract, Settings)

@@ -26,7 +26,7 @@ def run(contract: VllmRewrite) -> None:
     texts = _exemplar_texts(corpus, exemplars)
     made = _provenance(contract)
     inputs = [corpus.manifest.digest, exemplars.manifest.digest, prompts.digest(contract.strategy)]
-    ledger = open_ledger(contract.ledger_dir, outcome.job_digest(made.arguments, inputs))
+    ledger = open_ledger(contract.ledger_dir, outcome.job_digest(contract, inputs))
     try:
         rewriter = backend(contract, lambda: _records(corpus))
         settings = settings_of(contract, Settings, max_cost=contract.max_cost / contract.shards)

@@ -39,7 +39,8 @@ def key_of(contract: object) -> str:
     """The key of a step: equal keys mean equal results.
 
     It holds the component's source and libraries, its parameters, its inputs as their manifests describe them, and
-    the content of files and folders outside that a parameter names (so that a step runs again when they change).
+    the content of files and folders outside that a parameter names (so that a step runs again when they change). What
+    a step keeps for itself, a ledger or checkpoints, is no such content: it grows while the step runs.
 
     Raises:
         ArtifactError: an input has no readable manifest.
@@ -59,7 +60,9 @@ def key_of(contract: object) -> str:
             name: [describe(path) for path in value] if isinstance(value, tuple) else describe(value)
             for name, value in inputs.items()
         },
-        "outside": {name: _outside(value) for name, value in parameters.items()},
+        "outside": {
+            name: _outside(value) for name, value in parameters.items() if name not in contract_spec.operational
+        },
     }
     return hashlib.sha256(json.dumps(content, sort_keys=True, allow_nan=False).encode()).hexdigest()
 

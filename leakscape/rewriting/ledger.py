@@ -4,15 +4,22 @@ A ledger is append-only. A line that a kill cut off is dropped on reading, and i
 lie in a folder or under an S3 prefix, one a job: the job's digest names it, so that settings never mix.
 """
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from leakscape.errors import InputError
 from leakscape.rewriting.acceptance import Outcome
+from leakscape.storage import Place, TakenError, is_s3, join, open_place
+from leakscape.storage.lease import SECONDS as LEASE_SECONDS
+from leakscape.storage.lease import Lease
 from leakscape.typed_json import dump_json, read_row
+
+_READERS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,47 +132,61 @@ class FileLedger:
 
 
 class S3Ledger:
-    """A ledger of numbered objects under an S3 prefix: one object an append, written once, never changed.
+    """A ledger of numbered objects in a place: one object an append, written once, never changed.
+
+    A lease keeps a second run of the same job away. Should one come all the same, the numbers decide: a run begins by
+    taking the next one, and whoever held the lease before finds its own next number taken.
 
     Args:
-        client: a boto3 S3 client.
-        bucket, prefix: where the objects lie.
+        place: holds nothing else.
+        seconds: how long a run may be silent before another takes over.
 
     Raises:
-        InputError: from `append`, when another run of the same job writes too.
+        InputError: another run of the same job is at work; from `append`, it took over.
     """
 
-    def __init__(self, client: Any, bucket: str, prefix: str) -> None:  # noqa: ANN401  boto3 makes its classes at run time
-        self._client, self._bucket, self._prefix = client, bucket, prefix.strip("/")
-        self._next = 1 + max((int(key.rpartition("-")[2].removesuffix(".jsonl")) for key in self._keys()), default=0)
+    def __init__(self, place: Place, *, seconds: float | None = None) -> None:
+        self._place = place
+        self._lease = Lease(place, seconds=LEASE_SECONDS if seconds is None else seconds)
+        try:
+            self._next = self._claim()
+        except BaseException:
+            self._lease.release()
+            raise
 
     def entries(self) -> Iterator[Entry]:
-        """See `Ledger`."""
-        for key in self._keys():
-            body = self._client.get_object(Bucket=self._bucket, Key=key)["Body"].read()
-            for number, line in enumerate(body.splitlines(), start=1):
-                yield read_row(line, Entry, where=f"s3://{self._bucket}/{key}, line {number}")
+        """See `Ledger`. Several objects are read at once."""
+        with ThreadPoolExecutor(_READERS) as pool:
+            for name, kept in zip(names := self._names(), pool.map(self._place.read, names), strict=True):
+                for number, line in enumerate(kept.content.splitlines(), start=1):
+                    yield read_row(line, Entry, where=f"{self._place}/{name}, line {number}")
 
     def append(self, entries: Iterable[Entry]) -> None:
         """See `Ledger`."""
-        from botocore.exceptions import ClientError
-
-        body = "".join(_line(entry) for entry in entries).encode("utf-8")
-        key = f"{self._prefix}/part-{self._next:08d}.jsonl"
+        self._lease.check()
+        name = _part(self._next)
         try:
-            self._client.put_object(Bucket=self._bucket, Key=key, Body=body, IfNoneMatch="*")
-        except ClientError as error:
-            if error.response["Error"]["Code"] in ("PreconditionFailed", "ConditionalRequestConflict"):
-                raise InputError(f"s3://{self._bucket}/{key} was written by another run of the same job.") from None
-            raise
+            self._place.create(name, "".join(_line(entry) for entry in entries).encode("utf-8"))
+        except TakenError:
+            raise InputError(f"{self._place}/{name} was written by another run of the same job.") from None
         self._next += 1
 
     def close(self) -> None:
         """See `Ledger`."""
+        self._lease.release()
+        self._place.__exit__(None, None, None)
 
-    def _keys(self) -> list[str]:
-        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=self._bucket, Prefix=f"{self._prefix}/")
-        return sorted(item["Key"] for page in pages for item in page.get("Contents", []))
+    def _claim(self) -> int:
+        """Write an empty object of the next number, and give the number after it."""
+        while True:
+            names = self._names()
+            number = 1 + (int(names[-1].removeprefix("part-").removesuffix(".jsonl")) if names else 0)
+            with contextlib.suppress(TakenError):
+                self._place.create(_part(number), b"")
+                return number + 1
+
+    def _names(self) -> list[str]:
+        return self._place.names("part-")
 
 
 def open_ledger(place: str, job: str) -> Ledger:
@@ -176,17 +197,19 @@ def open_ledger(place: str, job: str) -> Ledger:
         job: the digest of everything that determines the answers; names the ledger.
 
     Raises:
-        InputError: the ledger is in use.
+        InputError: the ledger is in use, or the place refuses us.
+        TransientError: the service stays away.
     """
     if not place:
         return MemoryLedger()
-    if place.startswith("s3://"):
-        import boto3
-
-        bucket, _, prefix = place.removeprefix("s3://").partition("/")
-        return S3Ledger(boto3.client("s3"), bucket, f"{prefix}/{job}" if prefix else job)
+    if is_s3(place):
+        return S3Ledger(open_place(join(place, job)))
     return FileLedger(Path(place) / f"{job}.jsonl")
 
 
 def _line(entry: Entry) -> str:
     return dump_json(asdict(entry)) + "\n"
+
+
+def _part(number: int) -> str:
+    return f"part-{number:08d}.jsonl"

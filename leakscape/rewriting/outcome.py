@@ -9,28 +9,25 @@ from typing import Any
 
 from leakscape import artifacts, schemas
 from leakscape.artifacts import Provenance
+from leakscape.contract import spec
 from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import say
 from leakscape.rewriting.job import Result
 from leakscape.rewriting.ledger import Entry
 from leakscape.typed_json import dump_json
 
-OPERATIONAL = frozenset(
-    {"attempts", "max_quarantined", "key_variable", "base_url", "concurrency", "timeout", "retries", "price_in"}
-    | {"price_out", "max_cost", "tensor_parallel", "batch_size", "device", "ledger_dir"}
-)
-"""Parameters that change how answers are had, but not what they are: a job resumes although these differ."""
 
-
-def job_digest(parameters: Mapping[str, Any], inputs: Sequence[str], *, skip: Collection[str] = OPERATIONAL) -> str:
+def job_digest(contract: object, inputs: Sequence[str], *, skip: Collection[str] = ()) -> str:
     """Names everything that determines the answers; a ledger of another job is never read.
 
     Args:
-        parameters: those of the component, in the contract's order.
+        contract: the component's; its operational parameters determine nothing.
         inputs: digests of the artifacts and prompts.
-        skip: the names of parameters that determine nothing.
+        skip: the names of more parameters that determine nothing.
     """
-    settings = {name: value for name, value in parameters.items() if name not in skip}
+    found = spec(contract)
+    names = [field.name for field in found.params if field.name not in found.operational | set(skip)]
+    settings = {name: getattr(contract, name) for name in names}
     return hashlib.sha256(dump_json([settings, list(inputs)]).encode()).hexdigest()[:32]
 
 

@@ -23,6 +23,10 @@ GradientCheckpointing = Annotated[
 Device = Annotated[str, Param("Where to train: auto, cpu, cuda or cuda:1.")]
 CheckpointDir = Annotated[
     str,
-    Param("Folder for checkpoints, from which a killed run goes on; empty for none. One folder for each run."),
+    Param(
+        "A folder or s3://bucket/prefix for checkpoints, from which a killed run goes on; empty for none. One place for "
+        "each run.",
+        operational=True,
+    ),
 ]
-CheckpointEvery = Annotated[int, Param("Steps between checkpoints.", low=1)]
+CheckpointEvery = Annotated[int, Param("Steps between checkpoints.", low=1, operational=True)]

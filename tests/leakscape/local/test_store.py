@@ -169,3 +169,22 @@ def test_a_key_does_not_depend_on_the_order_within_a_dictionary(tmp_path: Path) 
         {"of": {"b": 2, "a": 1}, "seed": 0, "name": "p"}
     )
     assert key({"name": "p"}) != key({"name": "q"})
+
+
+def test_what_a_step_keeps_for_itself_does_not_change_its_key(tmp_path: Path) -> None:
+    from components.vllm_rewrite.contract import VllmRewrite
+
+    artifact(tmp_path / "in", 1)
+    inputs = {"corpus": tmp_path / "in", "exemplars": tmp_path / "in"}
+    outputs = {"rewritten": tmp_path / "rewritten", "ledger": tmp_path / "ledger"}
+
+    def key(model: str) -> str:
+        return key_of(VllmRewrite(**inputs, **outputs, model=model, ledger_dir=str(tmp_path / "kept")))
+
+    (tmp_path / "model").mkdir()
+    before = key(str(tmp_path / "model"))
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "job.jsonl").write_text("an answer", encoding="utf-8")
+    assert key(str(tmp_path / "model")) == before
+    (tmp_path / "model" / "weights").write_text("changed", encoding="utf-8")
+    assert key(str(tmp_path / "model")) != before

@@ -1,9 +1,15 @@
+from typing import Annotated
+
 import pytest
 
+from components.judge.contract import Judge
+from components.vllm_rewrite.contract import VllmRewrite
+from leakscape.contract import Param, component, spec
 from leakscape.errors import InputError, IntegrityError
+from leakscape.rewriting import parameters as rewriting
 from leakscape.rewriting.job import Result
 from leakscape.rewriting.ledger import Entry
-from leakscape.rewriting.outcome import OPERATIONAL, check_quarantine, counts, job_digest, ledger_row
+from leakscape.rewriting.outcome import check_quarantine, counts, job_digest, ledger_row
 
 
 def entry(outcome: str, tokens: int, cost: float) -> Entry:
@@ -13,14 +19,33 @@ def entry(outcome: str, tokens: int, cost: float) -> Entry:
     )  # fmt: skip  # type: ignore[arg-type]
 
 
+@component(name="toy-asking", image="base")
+class Asking:
+    """Ask a model."""
+
+    model: Annotated[str, Param("Which.")] = "m"
+    seed: Annotated[int, Param("Sampling.")] = 0
+    ledger_dir: rewriting.LedgerDir = ""
+    attempts: rewriting.Attempts = 3
+
+
 def test_a_job_is_another_one_exactly_if_its_answers_may_differ() -> None:
-    base = {"model": "m", "seed": 0, **dict.fromkeys(sorted(OPERATIONAL), 1)}
-    name = job_digest(base, ["in"])
-    assert all(job_digest(base | {setting: 2}, ["in"]) == name for setting in OPERATIONAL)
-    assert len({name, job_digest(base | {"seed": 1}, ["in"]), job_digest(base, ["other"])}) == 3
-    assert job_digest(base | {"seed": 1}, ["in"], skip=OPERATIONAL | {"seed"}) == job_digest(
-        base, ["in"], skip=OPERATIONAL | {"seed"}
-    )
+    name = job_digest(Asking(), ["in"])
+    assert job_digest(Asking(ledger_dir="s3://bucket/kept", attempts=9), ["in"]) == name
+    others = [
+        job_digest(Asking(seed=1), ["in"]),
+        job_digest(Asking(model="n"), ["in"]),
+        job_digest(Asking(), ["other"]),
+    ]
+    assert len({name, *others}) == 4
+    assert job_digest(Asking(seed=1), ["in"], skip=["seed"]) == job_digest(Asking(), ["in"], skip=["seed"])
+
+
+def test_what_is_operational_is_stated_with_each_parameter() -> None:
+    """The set that ledgers were named by so far: they are found again."""
+    names = {"attempts", "max_quarantined", "key_variable", "base_url", "concurrency", "timeout", "retries", "price_in"}
+    names |= {"price_out", "max_cost", "tensor_parallel", "batch_size", "device", "ledger_dir"}
+    assert spec(VllmRewrite).operational == spec(Judge).operational == names
 
 
 def test_counts_and_rows_hold_no_text() -> None:
