@@ -14,6 +14,7 @@ _SHOWN = 16  # characters of a value in a sentence: a hash is told by its first 
 _PROBED = ("canaries", "held_out", "original")  # inputs that all conditions are measured on
 _NOTED = ("world_size", "batch_size", "device")
 _TRAINING = ("effective_batch", "world_size", "precision")
+_FORM = ("tokenizer_hash", "precision", "chat")
 _JUDGED_BY = ("model", "backend", "rubric_sha256", "effort", "rare_below")
 
 
@@ -101,23 +102,30 @@ def _scoring(items: Sequence[Measured]) -> Iterator[str]:
 
 
 def _training(items: Sequence[Measured], chains: Mapping[str, Sequence[Found]]) -> Iterator[str]:
-    """Where the same trainer had other settings than for direct, or for the first condition that it trained."""
+    """Where a model was trained in another form than it was scored in, and where trainings differ.
+
+    A training is held against that of direct by the same trainer, or else the first one by it.
+    """
     logs = {
-        item.summary.condition: found
+        item.summary.condition: (item.summary, found.evidence)
         for item in items
         for found in chains.get(item.summary.condition, ())
         if found.evidence.kind == "training log"
     }
     order = sorted(logs, key=lambda name: name != "direct")
-    for name, log in logs.items():
-        trainer = log.evidence.component
-        base = next(other for other in order if logs[other].evidence.component == trainer)
-        ours, theirs = log.evidence.summary, logs[base].evidence.summary
+    for name, (scored, log) in logs.items():
+        for setting in _FORM:
+            if setting in log.summary and log.summary[setting] != getattr(scored, setting):
+                ours, theirs = _short(log.summary[setting]), _short(getattr(scored, setting))
+                yield f"{name} was trained with {setting} {ours} and scored with {theirs}."
+        base = next(other for other in order if logs[other][1].component == log.component)
+        first = logs[base][1].summary
         for setting in _TRAINING:
-            if setting in ours and setting in theirs and ours[setting] != theirs[setting]:
+            if setting in log.summary and setting in first and log.summary[setting] != first[setting]:
+                ours, theirs = _short(log.summary[setting]), _short(first[setting])
                 yield (
-                    f"{name} was trained with {setting} {_short(ours[setting])} and {base} with "
-                    f"{_short(theirs[setting])} by {trainer}: a difference between them may come from that."
+                    f"{log.component} trained {name} with {setting} {ours} and {base} with {theirs}: a difference "
+                    "between them may come from that."
                 )
 
 
