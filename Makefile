@@ -50,6 +50,7 @@ lock: venv  ## resolve the requirements anew and write the locks
 
 docs: venv  ## write the generated parts of READMEs and docs
 	$(BIN)/python tools/readmes.py
+	$(BIN)/python tools/chart_readme.py
 	$(BIN)/python tools/cli_docs.py
 
 tiny-base: venv  ## pretrain the base model that ships with the package

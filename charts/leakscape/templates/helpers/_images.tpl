@@ -17,7 +17,7 @@ Takes a list of the root context and the image's short name. The schema has chec
 
 {{/* The pull secrets of a pod or service account. */}}
 {{- define "leakscape.pullSecrets" -}}
-{{- with .Values.images.pullSecrets }}
+{{- with .Values.images.pullSecrets -}}
 imagePullSecrets:
   {{- range . }}
   - name: {{ . }}

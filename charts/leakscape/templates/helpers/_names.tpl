@@ -42,6 +42,15 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end }}
 {{- end }}
 
+{{/*
+The labels of a pod. No service mesh joins it: a job with a sidecar never ends, and steps have none either.
+Takes a list of the root context and the component.
+*/}}
+{{- define "leakscape.podLabels" -}}
+{{ include "leakscape.labels" . }}
+sidecar.istio.io/inject: "false"
+{{- end }}
+
 {{/* The service account of the job that registers. */}}
 {{- define "leakscape.register.serviceAccount" -}}
 {{- with .Values.register.serviceAccount -}}

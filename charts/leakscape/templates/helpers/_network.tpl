@@ -1,4 +1,4 @@
-{{/* Rules of network policies. */}}
+{{/* Rules of network policies: each gives one or more entries of `egress`, or nothing. */}}
 
 {{- define "leakscape.network.dns" -}}
 - to:
@@ -13,54 +13,61 @@
     - {protocol: TCP, port: 53}
 {{- end }}
 
-{{/* Address ranges without the closed ones. Takes a dict: root, cidrs, ports. Nothing if there are no ranges. */}}
-{{- define "leakscape.network.cidrs" -}}
-{{- $root := .root -}}
-{{- if .cidrs }}
+{{/* Addresses and the pods of a namespace. Takes a dict: root, cidrs, namespace, ports. */}}
+{{- define "leakscape.network.to" -}}
+{{- $except := .root.Values.networkPolicy.except -}}
+{{- if or .cidrs .namespace -}}
 - to:
+    {{- with .namespace }}
+    - namespaceSelector:
+        matchLabels:
+          kubernetes.io/metadata.name: {{ . }}
+    {{- end }}
     {{- range $cidr := .cidrs }}
     - ipBlock:
-        cidr: {{ $cidr }}
-        {{- if and (hasSuffix "/0" $cidr) (not (contains ":" $cidr)) $root.Values.networkPolicy.except }}
+        cidr: {{ $cidr | quote }}
+        {{- if and $except (eq $cidr "0.0.0.0/0") }}
         except:
-          {{- toYaml $root.Values.networkPolicy.except | nindent 10 }}
+          {{- toYaml $except | nindent 10 }}
         {{- end }}
     {{- end }}
   ports:
-    {{- include "leakscape.network.ports" .ports | nindent 4 }}
-{{- end }}
+    {{- range .ports }}
+    - {protocol: TCP, port: {{ . | int }}}
+    {{- end }}
+{{- end -}}
 {{- end }}
 
-{{/* All pods of a namespace. Takes a dict: namespace, ports. Nothing if there is none. */}}
-{{- define "leakscape.network.namespace" -}}
-{{- if .namespace }}
+{{/* The same for an entry of `networkPolicy`. Takes a list of the root context and the entry's name. */}}
+{{- define "leakscape.network.entry" -}}
+{{- $root := index . 0 -}}
+{{- with index $root.Values.networkPolicy (index . 1) -}}
+{{ include "leakscape.network.to" (dict "root" $root "cidrs" .cidrs "namespace" .namespace "ports" .ports) }}
+{{- end -}}
+{{- end }}
+
+{{/* The vLLM servers of this release. */}}
+{{- define "leakscape.network.vllm" -}}
 - to:
-    - namespaceSelector:
+    - podSelector:
         matchLabels:
-          kubernetes.io/metadata.name: {{ .namespace }}
+          {{- include "leakscape.selectorLabels" (list . "vllm") | nindent 10 }}
   ports:
-    {{- include "leakscape.network.ports" .ports | nindent 4 }}
-{{- end }}
-{{- end }}
-
-{{- define "leakscape.network.ports" -}}
-{{- range . }}
-- {protocol: TCP, port: {{ . | int }}}
-{{- end }}
+    - {protocol: TCP, port: 8000}
 {{- end }}
 
-{{/* The Kubeflow API. Takes the root context. */}}
-{{- define "leakscape.network.kubeflow" -}}
-{{- with .Values.networkPolicy.kubeflow }}
-{{- include "leakscape.network.namespace" (dict "namespace" .namespace "ports" .ports) }}
-{{- include "leakscape.network.cidrs" (dict "root" $ "cidrs" .cidrs "ports" (append .ports 443)) }}
-{{- end }}
-{{- end }}
-
-{{/* Model hubs and endpoints. Takes the root context. */}}
-{{- define "leakscape.network.models" -}}
-{{- with .Values.networkPolicy.models }}
-{{- include "leakscape.network.namespace" (dict "namespace" .namespace "ports" .ports) }}
-{{- include "leakscape.network.cidrs" (dict "root" $ "cidrs" .cidrs "ports" .ports) }}
-{{- end }}
+{{/* A policy's head. Takes a dict: root, name, labels (of the pods it is for), types. */}}
+{{- define "leakscape.network.policy" -}}
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ include "leakscape.object" (list .root .name) }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "leakscape.labels" (list .root "network") | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels:
+      {{- .labels | nindent 6 }}
+  policyTypes: {{ .types | toJson }}
 {{- end }}

@@ -28,6 +28,7 @@ images:
 
 {{- define "leakscape.registrations" -}}
 {{ include "leakscape.registrations.head" . }}
+parameters: {{ include "leakscape.parameters" . | fromYaml | toJson }}
 prune: {{ .Values.register.prune }}
 {{- $own := .Values.plans }}
 {{- with .Values.registrations }}
@@ -36,7 +37,7 @@ registrations:
   - name: {{ .name | quote }}
     plan: {{ ternary (printf "/etc/leakscape/plans/%s.yaml" .plan) .plan (hasKey $own .plan) | quote }}
     set: {{ default list .overrides | toJson }}
-    parameters: {{ merge (dict) (default dict .parameters) (include "leakscape.parameters" $ | fromYaml) | toJson }}
+    parameters: {{ default dict .parameters | toJson }}
     refresh: {{ default "" .refresh | quote }}
     {{- with .schedule }}
     schedule:
@@ -51,7 +52,7 @@ registrations: []
 {{- end }}
 {{- end }}
 
-{{/* Parameters for all registrations. The names of secrets are among them where they differ from the pipelines'. */}}
+{{/* Parameters for every pipeline that has them. The names of secrets are among them where they differ from the pipelines'. */}}
 {{- define "leakscape.parameters" -}}
 {{- $secrets := dict -}}
 {{- if and (eq .Values.s3.mode "static-keys") (ne .Values.s3.existingSecret "leakscape-s3") -}}
@@ -65,25 +66,25 @@ registrations: []
 {{/* The pod that runs `leakscape register`. Takes a dict: root, config (the name of a ConfigMap), plans, options. */}}
 {{- define "leakscape.register.pod" -}}
 {{- $root := .root -}}
-{{- with $root.Values }}
 serviceAccountName: {{ include "leakscape.register.serviceAccount" $root }}
 automountServiceAccountToken: false
 enableServiceLinks: false
 restartPolicy: Never
-{{- include "leakscape.pullSecrets" $root }}
+{{- with include "leakscape.pullSecrets" $root }}
+{{- . | nindent 0 }}
+{{- end }}
 {{- with include "leakscape.priorityClass" $root }}
 priorityClassName: {{ . }}
 {{- end }}
 securityContext:
   {{- include "leakscape.security.pod" $root | nindent 2 }}
-{{- with .register.nodeSelector }}
+{{- with $root.Values.register.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with .register.tolerations }}
+{{- with $root.Values.register.tolerations }}
 tolerations:
   {{- toYaml . | nindent 2 }}
-{{- end }}
 {{- end }}
 containers:
   - name: register
@@ -158,10 +159,11 @@ podFailurePolicy:
         containerName: register
         operator: In
         values: [2]
+      onPodConditions: []
 template:
   metadata:
     labels:
-      {{- include "leakscape.labels" (list $root "register") | nindent 6 }}
+      {{- include "leakscape.podLabels" (list $root "register") | nindent 6 }}
     {{- with $root.Values.register.podAnnotations }}
     annotations:
       {{- toYaml . | nindent 6 }}
