@@ -5,6 +5,7 @@ t distribution.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -101,7 +102,7 @@ def percentiles(drawn: Floats, *, confidence: float = 0.95) -> tuple[float, floa
 def _permutation_p(one: Floats, other: Floats, value: float, orders: int, rng: np.random.Generator) -> float:
     size = one.size
     if size <= EXACT_UP_TO:
-        order = np.array(list(permutations(range(size))))
+        order = _all_orders(size)
         counted = 0
     else:
         order = rng.permuted(np.tile(np.arange(size), (orders, 1)), axis=1)
@@ -109,6 +110,11 @@ def _permutation_p(one: Floats, other: Floats, value: float, orders: int, rng: n
     found = np.abs(_coefficients(one[None], other[None], order))
     extreme = np.count_nonzero(found >= abs(value) - _SLACK)
     return float((extreme + counted) / (order.shape[0] + counted))
+
+
+@cache
+def _all_orders(size: int) -> NDArray[np.intp]:
+    return np.array(list(permutations(range(size))))
 
 
 def _coefficients(left: Floats, right: Floats, order: NDArray[np.intp] | None = None) -> Floats:

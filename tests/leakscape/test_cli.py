@@ -30,7 +30,17 @@ def exit_of(*argv: str) -> int:
 
 
 def every_command() -> list[list[str]]:
-    return [[], ["audit"], ["plan"], ["plan", "check"], ["plan", "cost"], ["plan", "list"], ["compile"], ["verify"]]
+    return [
+        [],
+        ["audit"],
+        ["plan"],
+        ["plan", "check"],
+        ["plan", "cost"],
+        ["plan", "list"],
+        ["compile"],
+        ["verify"],
+        ["selftest"],
+    ]
 
 
 @pytest.mark.parametrize("command", every_command(), ids=" ".join)
