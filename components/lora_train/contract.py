@@ -47,7 +47,23 @@ class LoraTrain:
     ] = "all-linear"
     learning_rate: training.LearningRate = 2e-4
     batch_size: Annotated[int, Param("Records that pass through the model together.", low=1)] = 4
-    accumulation: Annotated[int, Param("Batches that make one step.", low=1)] = 1
+    accumulation: Annotated[int, Param("Batches that make one step, in each process.", low=1)] = 1
+    processes: Annotated[
+        int,
+        Param(
+            "Processes on this machine that share each step, each on an accelerator of its own: 1 for this one alone, "
+            "0 for one on each visible accelerator. A step holds batch size x accumulation x processes records.",
+            low=0,
+        ),
+    ] = 1
+    sharding: Annotated[
+        str,
+        Param(
+            "What each process holds of the base: none is all of it; fsdp is a part of every layer, gathered when "
+            "needed, for a base that one accelerator does not hold.",
+            choices=("none", "fsdp"),
+        ),
+    ] = "none"
     epochs: Annotated[int, Param("Passes over the corpus.", low=1)] = 2
     max_tokens: training.MaxTokens = 1024
     max_gradient_norm: Annotated[float, Param("Gradients are clipped to this norm; 0 for no clipping.", low=0)] = 1.0

@@ -1,13 +1,14 @@
 """Reads a corpus, trains an adapter, writes it and its log."""
 
 import time
+from dataclasses import replace
 from typing import Any
 
 from components.lora_train.contract import LoraTrain
 from leakscape import artifacts, schemas
 from leakscape.canaries.canary import Canary
 from leakscape.models.adapters import save_adapter
-from leakscape.models.load import LoadedModel, load_model
+from leakscape.models.load import LoadedModel, choose_dtype, load_model
 from leakscape.progress import say
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord
@@ -17,33 +18,57 @@ from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus, wi
 from leakscape.training.log import run_facts, write_log
 from leakscape.training.loop import LoopSettings, enable_gradient_checkpointing, train
 from leakscape.training.lora import LoraSettings, add_lora, trainable
+from leakscape.training.processes import how_many, train_together
+from leakscape.training.sharding import shard_base
+from leakscape.training.world import ALONE, World, device_of, joined, placed
 
 LIBRARIES = ("accelerate", "peft", "safetensors", "tokenizers", "torch", "transformers")
 
 
 def run(contract: LoraTrain) -> None:
-    """Train as the contract says.
+    """Train as the contract says, here or in several processes of this machine.
 
     Raises:
+        ContractError: a device is named that several processes can't share.
         InputError: the model can't be loaded, a secret would be cut off, or training diverged.
         IntegrityError: the adapter did not train.
+        RankError: one of several processes failed; the exit code is its own.
         TransientError: the model hub could not be reached.
     """
+    world = placed()
+    if world is None and (size := how_many(contract.processes, contract.device)) > 1:
+        device_of(contract.device, World(size=size))
+        train_together(contract, size)
+    else:
+        run_here(contract, world or ALONE)
+
+
+def run_here(contract: LoraTrain, world: World) -> None:
+    """Be one of the processes that train, or the only one."""
+    device = device_of(contract.device, world)
+    sharded = world.size > 1 and contract.sharding == "fsdp"
     loaded = load_model(
         contract.model,
         revision=contract.revision,
-        dtype=contract.precision,
-        device=contract.device,
+        dtype=str(choose_dtype(contract.precision, device)).removeprefix("torch.") if sharded else contract.precision,
+        device="cpu" if sharded else device,
         trust_remote_code=contract.trust_remote_code,
     )
     dataset = read_dataset(contract, loaded)
-    lora, loop = settings(contract)
+    lora, loop = settings(contract, world)
     model = add_lora(loaded.model, lora)
     if contract.gradient_checkpointing:
         enable_gradient_checkpointing(model)
     started = time.monotonic()
-    pad_id = loaded.tokenizer.pad_token_id
-    steps = train(model, dataset.examples, loop, pad_id=pad_id, checkpoints=_checkpoints(contract, loaded, dataset))
+    with joined(world, device):
+        if sharded:
+            shard_base(model, world, device)
+            loaded = replace(loaded, device=device)
+        kept = _checkpoints(contract, loaded, dataset, world)
+        pad_id = loaded.tokenizer.pad_token_id
+        steps = train(model, dataset.examples, loop, pad_id=pad_id, checkpoints=kept, world=world)
+    if not world.writes:
+        return
     seconds = time.monotonic() - started
     made = provenance(contract, libraries=LIBRARIES, details={"tokenizer_hash": loaded.tokenizer_hash})
     with artifacts.create(contract.adapter, schema=schemas.ADAPTER, provenance=made) as folder:
@@ -53,7 +78,8 @@ def run(contract: LoraTrain) -> None:
         folder.details["adapter"] = artifacts.read_manifest(contract.adapter).digest
         folder.seconds["wall"] = seconds
         trained = sum(weight.numel() for weight in trainable(model).values())
-        write_log(folder, steps, {**_summary(contract, loaded, dataset, loop), "trainable_parameters": trained})
+        facts = run_facts(loaded, dataset, world_size=world.size, sharding=contract.sharding if sharded else "none")
+        write_log(folder, steps, {**facts, **_summary(contract, dataset, loop), "trainable_parameters": trained})
     say(f"{len(dataset.examples)} records, {len(steps)} steps, {dataset.truncated} records cut at the length limit")
 
 
@@ -72,19 +98,23 @@ def read_dataset(contract: LoraTrain, loaded: LoadedModel) -> Dataset:
     return with_goldfish(dataset, k=contract.goldfish_k, width=contract.goldfish_width, method=contract.goldfish_hash)
 
 
-def settings(contract: LoraTrain) -> tuple[LoraSettings, LoopSettings]:
+def settings(contract: LoraTrain, world: World) -> tuple[LoraSettings, LoopSettings]:
     """The library's settings that the contract's parameters stand for."""
-    return settings_of(contract, LoraSettings, experts=True), settings_of(contract, LoopSettings)
+    return (
+        settings_of(contract, LoraSettings, experts=True),
+        settings_of(contract, LoopSettings, world_size=world.size),
+    )
 
 
-def _checkpoints(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset) -> Checkpoints | None:
-    base = (contract.model, contract.revision, loaded.tokenizer_hash, loaded.dtype, loaded.device)
-    decided = (base, *settings(contract), fingerprint(dataset))
-    return checkpoints(contract.checkpoint_dir, every=contract.checkpoint_every, decided=decided)
+def _checkpoints(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset, world: World) -> Checkpoints | None:
+    base = (contract.model, contract.revision, loaded.tokenizer_hash, loaded.dtype, loaded.device.partition(":")[0])
+    decided = (base, *settings(contract, ALONE), fingerprint(dataset))
+    every = contract.checkpoint_every
+    return checkpoints(contract.checkpoint_dir, every=every, decided=decided, world_size=world.size)
 
 
-def _summary(contract: LoraTrain, loaded: LoadedModel, dataset: Dataset, loop: LoopSettings) -> dict[str, Any]:
-    return run_facts(loaded, dataset) | {
+def _summary(contract: LoraTrain, dataset: Dataset, loop: LoopSettings) -> dict[str, Any]:
+    return {
         "objective": contract.objective,
         "drop_share": dataset.drop_share,
         "effective_batch": loop.effective_batch,

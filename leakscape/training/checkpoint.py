@@ -33,11 +33,14 @@ class Checkpoints:
         folder: holds `step-00000100` and the like; the latest two are kept.
         every: save after each so many steps of the optimizer.
         run: SHA-256 over all that decides the run; a state of another run is refused.
+        world_size: processes that share the run; a state of another number of them is refused, since the sums would
+            round differently from there on.
     """
 
     folder: Path
     every: int
     run: str
+    world_size: int = 1
 
     def save(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer, steps: Sequence[Step]) -> None:
         """Write the state beside and rename it, then drop older ones."""
@@ -51,6 +54,7 @@ class Checkpoints:
             save_file(_moments(model, optimizer), made / _OPTIMIZER)
             state = {
                 "run": self.run,
+                "world_size": self.world_size,
                 "sha256": {name: hash_file(made / name) for name in (_ADAPTER, _OPTIMIZER)},
                 "steps": [dataclasses.asdict(step) for step in steps],
             }
@@ -65,7 +69,8 @@ class Checkpoints:
         """Load the latest state into the model and its optimizer, and return the steps already done.
 
         Raises:
-            InputError: the folder holds the state of another run, or bytes that have changed.
+            InputError: the folder holds the state of another run or of another number of processes, or bytes that
+                have changed.
         """
         from safetensors.torch import load_file
 
@@ -75,7 +80,15 @@ class Checkpoints:
         latest = saved[-1]
         state = read_json(latest / _STATE)
         if not isinstance(state, dict) or state.get("run") != self.run:
-            raise InputError(f"{self.folder} holds the checkpoints of another run; give an empty --checkpoint-dir.")
+            raise InputError(
+                f"{self.folder} holds the checkpoints of another run: other records, another model or other settings. "
+                "Each run needs a --checkpoint-dir of its own."
+            )
+        if state.get("world_size") != self.world_size:
+            raise InputError(
+                f"{self.folder} holds the checkpoints of {state.get('world_size')} processes, but {self.world_size} "
+                "would go on; train with as many as before, or give an empty --checkpoint-dir."
+            )
         for name, digest in state["sha256"].items():
             if not (latest / name).is_file() or hash_file(latest / name) != digest:
                 raise InputError(f"{latest / name} has changed since it was written; remove {latest} and run again.")
@@ -87,18 +100,19 @@ class Checkpoints:
         return sorted(path for path in self.folder.glob("step-*") if (path / _STATE).is_file())
 
 
-def checkpoints(folder: str, *, every: int, decided: tuple[object, ...]) -> Checkpoints | None:
+def checkpoints(folder: str, *, every: int, decided: tuple[object, ...], world_size: int = 1) -> Checkpoints | None:
     """The checkpoints of a run; None where no folder is named.
 
     Args:
         folder: '' for none.
         every: save after each so many steps.
         decided: all that decides the run, in values whose `repr` tells them apart.
+        world_size: processes that share the run.
     """
     if not folder:
         return None
     run = hashlib.sha256(repr(decided).encode()).hexdigest()
-    return Checkpoints(folder=Path(folder), every=every, run=run)
+    return Checkpoints(folder=Path(folder), every=every, run=run, world_size=world_size)
 
 
 def _cpu(tensor: torch.Tensor) -> torch.Tensor:

@@ -36,14 +36,15 @@ class Step:
     gradient_norm: float | None = None
 
 
-def run_facts(loaded: LoadedModel, dataset: Dataset) -> dict[str, Any]:
-    """What a summary says of any run: the model, the instances, and where and how it was computed."""
+def run_facts(loaded: LoadedModel, dataset: Dataset, *, world_size: int = 1, sharding: str = "none") -> dict[str, Any]:
+    """What a summary says of any run: the model, the instances, and where, how and by how many it was computed."""
     return {
         "model": loaded.name,
         "instances": len(dataset.examples),
         "truncated": dataset.truncated,
         "targets_an_epoch": dataset.targets,
-        "world_size": 1,
+        "world_size": world_size,
+        "sharding": sharding,
         "precision": loaded.dtype,
         "device": loaded.device.partition(":")[0],
         "deterministic": loaded.device == "cpu",

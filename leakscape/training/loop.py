@@ -2,6 +2,9 @@
 
 On the CPU two runs of the same settings give the same bytes, and so does a run that was killed and resumed: every
 step draws its randomness (dropout) from its own seed, and nothing else is random.
+
+Several processes may share a run (`leakscape.training.world`): each passes its pieces of every effective batch, and
+all take the same step. Without dropout they follow one process alone to the rounding of their sums.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leakscape.errors import InputError
+from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import track
 from leakscape.training.dataset import collate, fixed_order
 from leakscape.training.log import Step
 from leakscape.training.lora import check_moved, snapshot, trainable
 from leakscape.training.objective import batch_loss
+from leakscape.training.world import ALONE, World
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -35,10 +39,11 @@ class LoopSettings:
     Args:
         learning_rate: constant.
         batch_size: examples that pass through the model together.
-        accumulation: such batches a step; the effective batch is their product.
+        accumulation: such batches a step and process.
         epochs: passes over the examples.
         max_gradient_norm: gradients are clipped to this norm; 0 for no clipping.
         seed: of the order and of dropout.
+        world_size: processes that share a step; the effective batch is the product of all three.
     """
 
     learning_rate: float = 2e-4
@@ -47,11 +52,12 @@ class LoopSettings:
     epochs: int = 2
     max_gradient_norm: float = 1.0
     seed: int = 0
+    world_size: int = 1
 
     @property
     def effective_batch(self) -> int:
         """Examples a step."""
-        return self.batch_size * self.accumulation
+        return self.batch_size * self.accumulation * self.world_size
 
 
 def _ignore(_step: Step) -> None:
@@ -65,6 +71,7 @@ def train(
     *,
     pad_id: int,
     checkpoints: Checkpoints | None = None,
+    world: World = ALONE,
     on_step: Callable[[Step], None] = _ignore,
 ) -> list[Step]:
     """Train what is trainable of a model, in place.
@@ -75,6 +82,7 @@ def train(
         settings: see there.
         pad_id: fills shorter examples; masked by place.
         checkpoints: save here and go on from the latest state found.
+        world: the processes that share the run; they have joined, with the same model, examples and settings.
         on_step: called after each step, once its checkpoint is written.
 
     Returns:
@@ -82,10 +90,13 @@ def train(
 
     Raises:
         InputError: the loss is no longer finite, or the checkpoints are of another run.
-        IntegrityError: the adapter did not move in its first step.
+        IntegrityError: the adapter did not move in its first step, or the processes' adapters differ in the end.
+        PeerLost: another process has ended.
     """
     import torch
 
+    if settings.world_size != world.size:
+        raise IntegrityError(f"The settings are for {settings.world_size} processes, but {world.size} train.")
     weights = list(trainable(model).values())
     optimizer = torch.optim.AdamW(weights, lr=settings.learning_rate, weight_decay=0.0)
     steps = checkpoints.restore(model, optimizer) if checkpoints else []
@@ -96,8 +107,9 @@ def train(
         for epoch, lot in track(lots[len(steps) :], total=len(lots) - len(steps), what="training"):
             number = len(steps) + 1
             lot_examples = [examples[index] for index in lot]
-            with own_randomness(settings.seed, number):
-                loss, targets = _backward(model, lot_examples, settings, pad_id)
+            with own_randomness(settings.seed, number, rank=world.rank):
+                loss, targets = _backward(model, lot_examples, settings, pad_id, world)
+            world.add_gradients(weights)
             norm = _update(optimizer, weights, settings) if targets else 0.0
             if targets and before:
                 check_moved(model, before, optimizer)
@@ -112,10 +124,11 @@ def train(
                 gradient_norm=norm,
             )
             steps.append(step)
-            if checkpoints and (number % checkpoints.every == 0 or number == len(lots)):
+            if checkpoints and world.writes and (number % checkpoints.every == 0 or number == len(lots)):
                 checkpoints.save(model, optimizer, steps)
             on_step(step)
     model.train(mode=False)
+    world.check_same(weights)
     return steps
 
 
@@ -142,23 +155,31 @@ def _lots(count: int, settings: LoopSettings) -> list[tuple[int, list[int]]]:
 
 
 def _backward(
-    model: torch.nn.Module, examples: Sequence[Example], settings: LoopSettings, pad_id: int
+    model: torch.nn.Module, examples: Sequence[Example], settings: LoopSettings, pad_id: int, world: World
 ) -> tuple[float, int]:
-    """Add up the gradient of the effective batch's mean loss; returns that loss and the number of targets.
+    """Add up this process's part of the gradient of the effective batch's mean loss.
 
     Examples of like length pass together: their order within a step changes nothing but the padding.
+
+    Returns:
+        The loss and the number of targets, of the whole effective batch.
     """
     examples = sorted(examples, key=lambda example: len(example.ids))
     targets = sum(example.targets for example in examples)
-    device = str(next(model.parameters()).device)
+    if not targets:
+        return 0.0, 0
+    pieces = [examples[start : start + settings.batch_size] for start in range(0, len(examples), settings.batch_size)]
+    device = str(next(iter(trainable(model).values())).device)
     total = 0.0
-    for start in range(0, len(examples) if targets else 0, settings.batch_size):
-        batch = collate(examples[start : start + settings.batch_size], pad_id=pad_id, device=device)
+    for piece in world.share(pieces):
+        batch = collate(piece or examples[:1], pad_id=pad_id, device=device)
         labels = batch.pop("labels")
         loss = batch_loss(model(**batch, use_cache=False).logits, labels, targets=targets)
+        # A process without a piece passes one for nothing: layers that are shared out are gathered by all together.
+        loss = loss if piece else loss * 0
         loss.backward()  # type: ignore[no-untyped-call]
         total += float(loss.detach())
-    return total, targets
+    return world.add_up(total), targets
 
 
 def _update(optimizer: torch.optim.Optimizer, weights: Sequence[torch.Tensor], settings: LoopSettings) -> float:
@@ -183,11 +204,14 @@ def check_finite(number: int, loss: float, norm: float) -> None:
 
 
 @contextlib.contextmanager
-def own_randomness(seed: int, number: int) -> Iterator[None]:
-    """Seed a step's dropout by its number, so that a resumed run draws what the uninterrupted one drew."""
+def own_randomness(seed: int, number: int, *, rank: int = 0) -> Iterator[None]:
+    """Seed a step's dropout by its number, so that a resumed run draws what the uninterrupted one drew.
+
+    Each process has a seed of its own, so that no two examples of a step share their dropout.
+    """
     import torch
 
-    digest = hashlib.sha256(f"leakscape/step/{seed}/{number}".encode()).digest()
+    digest = hashlib.sha256(f"leakscape/step/{seed}/{number}{f'/{rank}' if rank else ''}".encode()).digest()
     with torch.random.fork_rng():
         torch.manual_seed(int.from_bytes(digest[:8], "little") >> 1)
         yield

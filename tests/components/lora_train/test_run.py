@@ -1,5 +1,6 @@
 """The component from artifacts to artifacts."""
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from leakscape import artifacts, schemas
 from leakscape.errors import ContractError, InputError
 from leakscape.models.load import load_model
 from leakscape.training.log import Step
+from leakscape.training.processes import RankError
 
 PLANTED = canary(3, multiplicity=2)
 ROWS = [*records(6), *copies(PLANTED)]
@@ -76,6 +78,51 @@ def test_a_finished_checkpoint_is_not_trained_again(tmp_path: Path, inputs: dict
     assert first[0].manifest.digest == again[0].manifest.digest
     with pytest.raises(InputError, match="another run"):
         trained(tmp_path / "other", inputs, checkpoint_dir=folder, epochs=3)
+
+
+def test_several_processes_are_started_as_one_step(
+    tmp_path: Path, inputs: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[tuple[LoraTrain, int]] = []
+    monkeypatch.setattr("components.lora_train.run.train_together", lambda *given: asked.append(given))
+    contract = LoraTrain(adapter=tmp_path / "adapter", log=tmp_path / "log", **inputs, device="cpu", processes=3)
+    run(contract)
+    assert asked == [(contract, 3)]
+    with pytest.raises(ContractError, match="cuda:1 is one device"):
+        run(dataclasses.replace(contract, device="cuda:1"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sharding", ["none", "fsdp"])
+def test_two_processes_write_what_one_would(tmp_path: Path, inputs: dict[str, Any], sharding: str):
+    one = trained(tmp_path / "one", inputs)
+    two = {"adapter": tmp_path / "two" / "adapter", "log": tmp_path / "two" / "log"}
+    settings = {"batch_size": 2, "learning_rate": 1e-2, "rank": 4, "device": "cpu"}
+    kept = str(tmp_path / "kept")
+    run(LoraTrain(**two, **inputs, **settings, processes=2, sharding=sharding, checkpoint_dir=kept))
+    log = artifacts.load(two["log"], schema=schemas.TRAINING_LOG)
+    summary, alone = log.json("summary.json"), one[1].json("summary.json")
+    assert (summary["effective_batch"], summary["world_size"], summary["sharding"]) == (4, 2, sharding)
+    assert (alone["effective_batch"], alone["world_size"], alone["sharding"]) == (4, 1, "none")
+    for step, other in zip(log.rows("steps.jsonl", Step), one[1].rows("steps.jsonl", Step), strict=True):
+        assert (step.loss, step.tokens) == (pytest.approx(other.loss, abs=1e-4), other.tokens)
+    assert log.manifest.details["adapter"] == artifacts.read_manifest(two["adapter"]).digest
+    with pytest.raises(InputError, match="checkpoints of 2 processes, but 1"):
+        trained(tmp_path / "other", inputs, checkpoint_dir=kept, batch_size=2)
+    with pytest.raises(InputError, match="another run"):
+        trained(tmp_path / "other", inputs, checkpoint_dir=kept)
+
+
+@pytest.mark.slow
+def test_an_error_of_all_processes_is_told_once_and_leaves_nothing(
+    tmp_path: Path, inputs: dict[str, Any], capfd: pytest.CaptureFixture[str]
+):
+    out = {"adapter": tmp_path / "out" / "adapter", "log": tmp_path / "out" / "log"}
+    with pytest.raises(RankError) as caught:
+        run(LoraTrain(**out, **inputs, device="cpu", processes=2, max_tokens=32))
+    assert caught.value.exit_code == 2
+    assert "canary-003 lies beyond 32 tokens" in capfd.readouterr().err
+    assert not list((tmp_path / "out").iterdir())
 
 
 def test_a_secret_beyond_the_limit_fails_and_leaves_nothing(tmp_path: Path, inputs: dict[str, Any]):
