@@ -7,88 +7,44 @@ beside the final one and rename it, so a killed step leaves nothing half-written
     with artifacts.create(path, schema=CORPUS, provenance=provenance) as folder:
         folder.write_rows("records.jsonl", rows)
 
+    with artifacts.create_all({one: ADAPTER, other: LOG}, provenance=provenance) as (adapter, log):
+        ...
+
     corpus = artifacts.load(path, schema=CORPUS)
     for row in corpus.rows("records.jsonl", CorpusRecord):
         ...
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from leakscape.beside import beside
 from leakscape.errors import ArtifactError
-from leakscape.typed_json import dump_json, plain, read_json, read_rows, validate
+from leakscape.manifest import MANIFEST, FileEntry, Manifest, Provenance, hash_file, read_manifest
+from leakscape.typed_json import dump_json, plain, read_json, read_rows
 
-MANIFEST = "manifest.json"
-_CHUNK = 1 << 20
+__all__ = [
+    "MANIFEST", "Artifact", "FileEntry", "Folder", "Manifest", "Provenance", "copy_tree", "create", "create_all",
+    "hash_file", "load", "read_manifest", "write_file",
+]  # fmt: skip
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Provenance:
-    """How an artifact was made.
-
-    Args:
-        component: the component's name.
-        arguments: its parameters.
-        inputs: the digest of each artifact it read, by the name of the input.
-        versions: library versions, by distribution.
-        details: what else a reader must know to trace a figure (seeds, counts, prompt hashes, the privacy spent);
-            never a value of a record.
-    """
-
-    component: str = ""
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    inputs: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    details: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileEntry:
-    """One payload file: its hash, its size in bytes and, for JSON Lines, its number of rows."""
-
-    sha256: str
-    bytes: int
-    rows: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Manifest:
-    """What `manifest.json` holds.
-
-    `seconds` are measured (`wall`, `accelerator`) and therefore take no part in `digest`.
-    """
-
-    schema: str
-    files: dict[str, FileEntry]
-    component: str = ""
-    arguments: dict[str, Any] = field(default_factory=dict)
-    inputs: dict[str, Any] = field(default_factory=dict)
-    versions: dict[str, str] = field(default_factory=dict)
-    details: dict[str, Any] = field(default_factory=dict)
-    seconds: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 over the schema and the payload hashes: equal content, equal digest."""
-        content = {"schema": self.schema, "files": {name: entry.sha256 for name, entry in self.files.items()}}
-        return hashlib.sha256(dump_json(content).encode()).hexdigest()
 
 
 class Folder:
     """An artifact being written; `create` gives one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, schema: str, provenance: Provenance) -> None:
         self.path = path
+        self._schema, self._provenance = schema, provenance
+        self._finished: Manifest | None = None
         self.details: dict[str, Any] = {}
         self.seconds: dict[str, float] = {}
         self._rows: dict[str, int] = {}
@@ -125,6 +81,22 @@ class Folder:
                 f"{name}: JSON never holds NaN or infinity; leave the figure out and say why."
             ) from None
         (self.path / name).write_text(text + "\n", encoding="utf-8", newline="\n")
+
+    def finish(self) -> Manifest:
+        """Hash what was written and write the manifest; nothing may be written from then on."""
+        if self._finished is None:
+            self._finished = Manifest(
+                schema=self._schema,
+                files=self.entries(),
+                component=self._provenance.component,
+                arguments=dict(self._provenance.arguments),
+                inputs=dict(self._provenance.inputs),
+                versions=dict(self._provenance.versions),
+                details={**self._provenance.details, **self.details},
+                seconds=self.seconds,
+            )
+            self.write_json(MANIFEST, self._finished)
+        return self._finished
 
     def entries(self) -> dict[str, FileEntry]:
         """Hash every payload file, by its path relative to the folder."""
@@ -191,28 +163,44 @@ def create(path: Path, *, schema: str, provenance: Provenance) -> Iterator[Folde
     Raises:
         ArtifactError: something is at `path` already, or a value can't be written as JSON.
     """
-    path = Path(path)
-    if path.exists() and (path.is_file() or any(path.iterdir())):
-        raise ArtifactError(f"{path} exists already; artifacts are never overwritten: choose another place.")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as beside:
-        folder = Folder(Path(beside) / "artifact")
-        folder.path.mkdir()
+    with create_all({path: schema}, provenance=provenance) as (folder,):
         yield folder
-        manifest = Manifest(
-            schema=schema,
-            files=folder.entries(),
-            component=provenance.component,
-            arguments=dict(provenance.arguments),
-            inputs=dict(provenance.inputs),
-            versions=dict(provenance.versions),
-            details={**provenance.details, **folder.details},
-            seconds=folder.seconds,
+
+
+@contextlib.contextmanager
+def create_all(schemas: Mapping[Path, str], *, provenance: Provenance) -> Iterator[tuple[Folder, ...]]:
+    """Write several artifacts: all of them, or none. None has its name before all are whole on the disk.
+
+    Args:
+        schemas: of each artifact, by its path; the folders come in this order.
+        provenance: of all of them.
+
+    Raises:
+        ArtifactError: something is at a path already, or a value can't be written as JSON.
+    """
+    paths = [Path(path) for path in schemas]
+    for path in paths:
+        if path.exists() and (path.is_file() or any(path.iterdir())):
+            raise ArtifactError(f"{path} exists already; artifacts are never overwritten: choose another place.")
+    with contextlib.ExitStack() as stack:
+        folders = tuple(
+            Folder(stack.enter_context(beside(path)), schema=schema, provenance=provenance)
+            for path, schema in zip(paths, schemas.values(), strict=True)
         )
-        folder.write_json(MANIFEST, manifest)
-        if path.exists():
-            path.rmdir()
-        folder.path.rename(path)
+        yield folders
+        for folder in folders:
+            folder.finish()
+        named: list[Path] = []
+        try:
+            for folder, path in zip(folders, paths, strict=True):
+                if path.exists():
+                    path.rmdir()
+                folder.path.rename(path)
+                named.append(path)
+        except BaseException:
+            for path in named:
+                shutil.rmtree(path, ignore_errors=True)
+            raise
 
 
 def load(path: Path, *, schema: str) -> Artifact:
@@ -243,31 +231,6 @@ def _refuse_strangers(artifact: Artifact) -> None:
             raise ArtifactError(f"{file} is not named in {MANIFEST}; move it out of the artifact.")
 
 
-def read_manifest(path: Path) -> Manifest:
-    """Read an artifact's manifest without verifying its payload.
-
-    Raises:
-        ArtifactError: there is none, or it does not fit its schema.
-    """
-    file = Path(path) / MANIFEST
-    if not file.is_file():
-        raise ArtifactError(f"{path} is no artifact: it has no {MANIFEST}.")
-    manifest = validate(Manifest, json.dumps(read_json(file)), str(file))
-    for name in manifest.files:
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise ArtifactError(f"{file}: a payload file lies outside the artifact.")
-    return manifest
-
-
-def hash_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, read in pieces."""
-    digest = hashlib.sha256()
-    with path.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
 def write_file(path: Path, text: str) -> None:
     """Write an artifact that is a single file for people: beside and renamed, so that a killed step leaves no half."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -287,12 +250,11 @@ def copy_tree(source: Path, target: Path) -> None:
 
     Artifacts are never changed in place, so sharing bytes is safe.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as beside:
-        made = Path(beside) / "artifact"
+    with beside(target) as made:
         if source.is_dir():
-            shutil.copytree(source, made, copy_function=_link_or_copy)
+            shutil.copytree(source, made, copy_function=_link_or_copy, dirs_exist_ok=True)
         else:
+            made.rmdir()
             _link_or_copy(str(source), str(made))
         made.rename(target)
 

@@ -6,8 +6,9 @@ one answer's failure, unless no retry could ever help (credentials, an unknown m
 
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 from leakscape.errors import InputError
@@ -61,14 +62,21 @@ class OpenAIBackend:
     def answers(self, requests: Sequence[Request]) -> Iterator[Answer]:
         """See `Backend`. Answers come as they are ready.
 
+        A request is sent only when an answer before it was taken: however slow a ledger is, a kill loses no more
+        answers than are under way at once.
+
         Raises:
             InputError: the service refuses our credentials, or does not know the model or the endpoint.
         """
         pool = ThreadPoolExecutor(max_workers=self._endpoint.concurrency)
+        waiting = iter(requests)
         try:
-            futures: list[Future[Answer]] = [pool.submit(self._answer, request) for request in requests]
-            for future in as_completed(futures):
-                yield future.result()
+            pending = {pool.submit(self._answer, request) for request in islice(waiting, self._endpoint.concurrency)}
+            while pending:
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield future.result()
+                    pending |= {pool.submit(self._answer, request) for request in islice(waiting, 1)}
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 

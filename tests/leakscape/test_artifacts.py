@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import json
 import math
@@ -203,3 +204,49 @@ def test_dump_json_is_one_line_that_reads_back(value: object) -> None:
     text = dump_json(value)
     assert "\n" not in text
     assert json.loads(text) == value
+
+
+def test_several_artifacts_come_together(tmp_path: Path) -> None:
+    wanted = {tmp_path / "a" / "one": "one/1", tmp_path / "b" / "two": "two/1"}
+    with artifacts.create_all(wanted, provenance=Provenance(component="toy")) as (one, two):
+        one.write_rows("rows.jsonl", [{"id": 1}])
+        two.details["one"] = one.finish().digest
+        two.write_json("value.json", 2)
+        assert not any(path.exists() for path in wanted)
+    loaded = [artifacts.load(path, schema=schema) for path, schema in wanted.items()]
+    assert loaded[1].manifest.details == {"one": loaded[0].manifest.digest}
+    assert [artifact.manifest.component for artifact in loaded] == ["toy", "toy"]
+    assert loaded[0].count("rows.jsonl") == 1
+
+
+@pytest.mark.parametrize("fault", ["last file", "last manifest", "last name"])
+def test_a_disk_that_fills_up_leaves_none_of_several(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    full = OSError(errno.ENOSPC, "no space left on device")
+    write_text, rename = Path.write_text, Path.rename
+
+    def write(path: Path, *args: object, **kwargs: object) -> int:
+        if ".two." in str(path) and path.name == ("value.json" if fault == "last file" else "manifest.json"):
+            raise full
+        return write_text(path, *args, **kwargs)  # type: ignore[arg-type]
+
+    def name(path: Path, target: Path) -> Path:
+        if target.name == "two":
+            raise full
+        return rename(path, target)
+
+    if fault == "last name":
+        monkeypatch.setattr(Path, "rename", name)
+    else:
+        monkeypatch.setattr(Path, "write_text", write)
+    wanted = {tmp_path / "one": "one/1", tmp_path / "two": "two/1"}
+
+    def fill() -> None:
+        with artifacts.create_all(wanted, provenance=Provenance()) as (one, two):
+            one.write_json("value.json", 1)
+            two.write_json("value.json", 2)
+
+    with pytest.raises(OSError, match="no space left"):
+        fill()
+    assert list(tmp_path.iterdir()) == []
