@@ -13,6 +13,10 @@ from leakscape.artifacts import Provenance
 from leakscape.corpus_audit.disclosures import compare
 from leakscape.corpus_audit.features import Count
 from leakscape.judging.judgement import Judgement
+from leakscape.landscape.aggregate import aggregate
+from leakscape.landscape.estimates import Settings
+from leakscape.landscape.schema import Landscape
+from leakscape.landscape.source import read_evidence, read_measurements
 from leakscape.scoring.attack_rows import AttackRow, ExtractionRow, write_attacks, write_extractions
 from leakscape.scoring.measurements import Measurements, write
 from leakscape.scoring.rows import Row, Summary, Unscorable, probe_summaries
@@ -53,9 +57,14 @@ def measurements(
 
 
 def store(
-    path: Path, data: Measurements, attacks: Sequence[AttackRow] = (), extractions: Sequence[ExtractionRow] = ()
+    path: Path,
+    data: Measurements,
+    attacks: Sequence[AttackRow] = (),
+    extractions: Sequence[ExtractionRow] = (),
+    *,
+    canaries: str = "ca0000",
 ) -> Path:
-    made = Provenance(component="evaluate", inputs={"adapters": list(data.summary.adapters), "canaries": "ca0000"})
+    made = Provenance(component="evaluate", inputs={"adapters": list(data.summary.adapters), "canaries": canaries})
     with artifacts.create(path, schema=schemas.MEASUREMENTS, provenance=made) as folder:
         write(folder, data)
         if attacks:
@@ -275,6 +284,13 @@ def disclosed(corpus: str, condition: str) -> Evidence:
     return Evidence(
         schemas.DISCLOSURES, corpus, {"corpus": corpus}, {"records": 432, **compare(counts)}, component="corpus-audit"
     )
+
+
+def full(folder: Path, settings: Settings | None = None) -> Landscape:
+    """A made-up audit that holds everything there is: all conditions, coins, judges, audits and costs."""
+    measured = read_measurements(laptop(folder / "measured", FULL, coins=True))
+    found = read_evidence(laptop_evidence(folder / "evidence", FULL))
+    return aggregate(measured, found, PLAN, settings or Settings(resamples=200))
 
 
 PLAN = {

@@ -1,4 +1,6 @@
-"""Exact intervals of shares (Clopper and Pearson 1934)."""
+"""Intervals of shares: exact ones (Clopper and Pearson 1934), and Wilson's."""
+
+import math
 
 
 def share_interval(part: int, whole: int, *, confidence: float = 0.95) -> tuple[float, float]:
@@ -11,7 +13,25 @@ def share_interval(part: int, whole: int, *, confidence: float = 0.95) -> tuple[
     """
     if not 0 <= part <= whole or whole < 1:
         raise ValueError(f"no share: {part} of {whole}")
-    from scipy.stats import binomtest
+    from scipy.special import betaincinv
 
-    found = binomtest(part, whole).proportion_ci(confidence_level=confidence, method="exact")
-    return float(found.low), float(found.high)
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(part, whole - part + 1, tail)) if part else 0.0
+    high = float(betaincinv(part + 1, whole - part, 1 - tail)) if part < whole else 1.0
+    return low, high
+
+
+def wilson_interval(part: int, whole: int, *, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's score interval (1927) of `part` out of `whole`: none of 20 -> at most 0.161.
+
+    Raises:
+        ValueError: nothing was counted, or more than the whole.
+    """
+    if not 0 <= part <= whole or whole < 1:
+        raise ValueError(f"no share: {part} of {whole}")
+    from scipy.special import ndtri
+
+    square = float(ndtri((1 + confidence) / 2)) ** 2
+    centre = part + square / 2
+    arm = math.sqrt(square) * math.sqrt(part * (whole - part) / whole + square / 4)
+    return max(0.0, (centre - arm) / (whole + square)), min(1.0, (centre + arm) / (whole + square))

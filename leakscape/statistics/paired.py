@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from leakscape.statistics.binomial import wilson_interval
 from leakscape.statistics.bootstrap import Floats, interval, of_values, replicates
 
 EXACT_UP_TO = 13
@@ -109,11 +110,11 @@ def paired_shares(left: Floats, right: Floats, *, confidence: float = 0.95) -> P
     size = int(np.count_nonzero(both))
     if not size:
         return None
-    from scipy.stats import binomtest
+    from scipy.special import bdtr
 
     ours, theirs = left[both] > 0, right[both] > 0
     more, fewer = int(np.count_nonzero(ours & ~theirs)), int(np.count_nonzero(~ours & theirs))
-    p = float(binomtest(more, more + fewer).pvalue) if more + fewer else 1.0
+    p = min(1.0, 2 * float(bdtr(min(more, fewer), more + fewer, 0.5)))
     value = (more - fewer) / size
     low, high = _newcombe(int(np.count_nonzero(ours & theirs)), more, fewer, size, confidence)
     return PairedDifference(value, max(-1.0, value - low), min(1.0, value + high), size, p)
@@ -121,21 +122,19 @@ def paired_shares(left: Floats, right: Floats, *, confidence: float = 0.95) -> P
 
 def _newcombe(common: int, more: int, fewer: int, size: int, confidence: float) -> tuple[float, float]:
     """How far the interval reaches down and up."""
-    from scipy.stats import binomtest
-
     neither = size - common - more - fewer
     arms = []
     for part in (common + more, common + fewer):
-        ends = binomtest(part, size).proportion_ci(confidence_level=confidence, method="wilson")
-        arms.append((part / size - float(ends.low), float(ends.high) - part / size))
+        low, high = wilson_interval(part, size, confidence=confidence)
+        arms.append((part / size - low, high - part / size))
     (down, up), (down_other, up_other) = arms
     product = (common + more) * (fewer + neither) * (common + fewer) * (more + neither)
     cross = float(common * neither - more * fewer)
     cross = max(cross - size / 2, 0.0) if cross > 0 else cross
     phi = cross / math.sqrt(product) if product else 0.0
-    low = math.sqrt(max(0.0, down**2 - 2 * phi * down * up_other + up_other**2))
-    high = math.sqrt(max(0.0, up**2 - 2 * phi * up * down_other + down_other**2))
-    return low, high
+    below = math.sqrt(max(0.0, down**2 - 2 * phi * down * up_other + up_other**2))
+    above = math.sqrt(max(0.0, up**2 - 2 * phi * up * down_other + down_other**2))
+    return below, above
 
 
 def holm(p_values: Floats) -> Floats:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leakscape.statistics.paired import holm, paired_difference, sign_flip_test
+from leakscape.statistics.paired import PairedDifference, holm, paired_difference, paired_shares, sign_flip_test
 
 
 def test_exact_test_by_hand():
@@ -75,3 +75,53 @@ def test_holm_never_lowers_a_p_and_keeps_their_order(values: list[float]):
     adjusted = holm(p)
     assert np.all(adjusted >= p)
     assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0)
+
+
+def shares(common: int, more: int, fewer: int, neither: int) -> PairedDifference:
+    left = [1] * (common + more) + [0] * (fewer + neither)
+    right = [1] * common + [0] * more + [1] * fewer + [0] * neither
+    found = paired_shares(np.array(left, float), np.array(right, float))
+    assert found is not None
+    return found
+
+
+def test_paired_shares_against_newcombes_example():
+    """Newcombe 1998: 36, 12, 2, 0 of 50 gives 0.2000 with 0.0569 to 0.3404 by method 10."""
+    found = shares(36, 12, 2, 0)
+    assert (found.value, found.low, found.high) == pytest.approx((0.2, 0.0569, 0.3404), abs=5e-5)
+    # McNemar: 12 against 2 of 14 coins, both tails: 2 * (1 + 14 + 91) / 2^14.
+    assert found.p == pytest.approx(2 * 106 / 2**14)
+
+
+def test_shares_that_are_both_none_have_a_width():
+    """Wilson's upper end of 0 in 20 is 3.84 / 23.84 = 0.161."""
+    found = shares(0, 0, 0, 20)
+    assert (found.value, found.p) == (0, 1)
+    assert (found.low, found.high) == pytest.approx((-0.1611, 0.1611), abs=1e-4)
+
+
+def test_mcnemar_equals_the_sign_flip_test():
+    differences = np.array([[1.0] * 9 + [-1.0] * 3])
+    assert shares(5, 9, 3, 4).p == pytest.approx(float(sign_flip_test(differences)[0]))
+
+
+def test_missing_pairs_are_left_out():
+    found = paired_shares(np.array([1, np.nan, 0]), np.array([0, 1, np.nan]))
+    assert found is not None
+    assert (found.n, found.value) == (1, 1)
+    assert paired_shares(np.array([np.nan]), np.array([1.0])) is None
+
+
+def test_paired_shares_cover_a_true_difference():
+    """Shares .3 and .15 from one uniform draw a pair, 25 pairs: a nominal 95 % covers .15 in 93 to 99 % of 1,000."""
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(1000):
+        own, common = rng.random(25), rng.random(25)
+        left = np.where(rng.random(25) < 0.5, own, common) < 0.3
+        found = paired_shares(left.astype(float), (common < 0.15).astype(float))
+        assert found is not None
+        assert found.low is not None
+        assert found.high is not None
+        held += found.low <= 0.15 <= found.high
+    assert 930 <= held <= 990
