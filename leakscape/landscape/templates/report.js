@@ -24,3 +24,14 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     });
   });
 }
+
+// Opens what is folded, or folds it again; a page is printed as it stands.
+for (const button of document.querySelectorAll("button[data-unfold]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const open = button.dataset.open !== "yes";
+    button.dataset.open = open ? "yes" : "";
+    button.textContent = open ? "Fold all tables" : "Open all folded tables";
+    button.closest("section").querySelectorAll("details").forEach((part) => (part.open = open));
+  });
+}
