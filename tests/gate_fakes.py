@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from leakscape import schemas
-from leakscape.gate.verdict import Held, Verdict
 from leakscape.landscape.schema import Condition, Difference, Estimate, Figure, Landscape, Made, Target, Unmeasured
+from leakscape.landscape.verdict import Held, Verdict
 
 MADE = Made(
     measurements="aa" * 32, adapters=["bb" * 32], corpora=[], inputs={}, arguments={}, versions={}, settings={},

@@ -41,8 +41,16 @@ class Landscape:
         ),
     ] = 1e-5
     force: Annotated[bool, Param("Put together what does not compare too; the page then says what it is.")] = False
+    gate: Annotated[list[Any], Param("The rules that the landscape is held against, as a plan states them.")] = field(
+        default_factory=list
+    )
+    history: Annotated[
+        str,
+        Param("Folder or s3://bucket/prefix of the history of audits, to compare with the last one; empty for none."),
+    ] = ""
     landscape: Annotated[Path, Out("landscape", "All figures as JSON and as CSV tables.")]
     report: Annotated[Path, Out("html", "A page that shows them and needs nothing beside it.")]
+    verdict: Annotated[Path, Out("verdict", "The landscape held against the gate and the last audit.")]
 
 
 CONTRACT = Landscape

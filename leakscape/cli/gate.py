@@ -11,7 +11,7 @@ from leakscape.cli.common import add_json, answer, answer_json, command
 from leakscape.errors import EXIT_DONE, EXIT_GATE, InputError
 
 if TYPE_CHECKING:
-    from leakscape.gate.verdict import Verdict
+    from leakscape.landscape.verdict import Verdict
 
 
 def add(commands: Any) -> None:  # noqa: ANN401 - argparse's own type is private
@@ -39,8 +39,8 @@ def add(commands: Any) -> None:  # noqa: ANN401 - argparse's own type is private
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from leakscape.gate import verdict
     from leakscape.gate.ways_out import summary
+    from leakscape.landscape import verdict
     from leakscape.typed_json import plain
 
     found = verdict.read(arguments.verdict)

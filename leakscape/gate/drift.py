@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from leakscape.gate.history import Entry, Scores
-from leakscape.gate.verdict import Drift
 from leakscape.landscape.aggregate import RANKED
 from leakscape.landscape.estimates import Settings, on_scale, scale_of
 from leakscape.landscape.source import Measured
+from leakscape.landscape.verdict import Drift
 from leakscape.scoring.measurements import Columns
 from leakscape.scoring.metrics import METRICS, Metric
 from leakscape.statistics.paired import PairedDifference, holm, paired_difference

@@ -6,11 +6,11 @@ from leakscape import schemas
 from leakscape.gate import drift, history
 from leakscape.gate.history import Entry
 from leakscape.gate.rules import Rule, hold
-from leakscape.gate.verdict import Past, Verdict
 from leakscape.landscape.catalogue import CATALOGUE
 from leakscape.landscape.estimates import Settings
 from leakscape.landscape.schema import Estimate, Landscape, Target
 from leakscape.landscape.source import Measured
+from leakscape.landscape.verdict import Past, Verdict
 
 TREND = 30
 """Earlier audits that a verdict shows, at most."""
@@ -62,18 +62,24 @@ def plan_name(landscape: Landscape) -> str:
     return str(landscape.plan.get("name") or "landscape")
 
 
-def entry_of(landscape: Landscape, target: Target, measured: Sequence[Measured], found: Verdict) -> Entry:
-    """What the history keeps of one target, not yet dated.
+def entries(landscape: Landscape, measured: Sequence[Measured], found: Verdict) -> list[Entry]:
+    """What the history keeps of an audit, one entry a target, not yet dated.
 
     Args:
         landscape: what was found.
-        target: one of its targets.
-        measured: that target's measurements.
+        measured: what it was made of.
         found: the verdict on the landscape.
     """
+    return [
+        _entry(target, [item for item in measured if item.summary.target == target.name], found)
+        for target in landscape.targets
+    ]
+
+
+def _entry(target: Target, measured: Sequence[Measured], found: Verdict) -> Entry:
     return Entry(
         schema=history.SCHEMA,
-        plan=plan_name(landscape),
+        plan=found.plan,
         target=target.name,
         audit=found.landscape,
         date="",

@@ -11,8 +11,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from leakscape.errors import ContractError
-from leakscape.gate.verdict import Drift, Held, Outcome
 from leakscape.landscape.schema import Condition, Estimate, Landscape, Target
+from leakscape.landscape.verdict import Drift, Held, Outcome
 
 LAST = "last"
 """What `against` says for a change since the last audit."""

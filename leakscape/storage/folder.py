@@ -23,9 +23,14 @@ class FolderPlace:
 
     Args:
         folder: made when something is written.
+
+    Raises:
+        InputError: a file lies there.
     """
 
     def __init__(self, folder: Path) -> None:
+        if folder.is_file():
+            raise InputError(f"{folder} is a file; name a folder or an s3://bucket/prefix.")
         self._folder = folder
 
     def __str__(self) -> str:

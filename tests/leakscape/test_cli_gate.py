@@ -6,7 +6,7 @@ from gate_fakes import held, verdict
 
 from leakscape import artifacts, cli, schemas
 from leakscape.artifacts import Provenance
-from leakscape.gate.verdict import FILE, Verdict
+from leakscape.landscape.verdict import FILE, Verdict
 from leakscape.typed_json import plain
 
 

@@ -1,6 +1,6 @@
 """A verdict as JUnit XML: each rule a test case, so that a CI system lists what failed."""
 
-from leakscape.gate.verdict import Held, Verdict
+from leakscape.landscape.verdict import Held, Verdict
 
 
 def junit(verdict: Verdict) -> str:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from leakscape.gate.verdict import Verdict
 from leakscape.landscape.schema import Landscape
+from leakscape.landscape.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

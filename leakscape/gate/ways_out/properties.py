@@ -3,8 +3,8 @@
 import math
 
 from leakscape.errors import InputError
-from leakscape.gate.verdict import Verdict
 from leakscape.landscape.schema import Condition, Landscape
+from leakscape.landscape.verdict import Verdict
 
 
 def figures(landscape: Landscape, target: str, condition: str) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 import re
 
-from leakscape.gate.verdict import Drift, Held, Verdict
+from leakscape.landscape.verdict import Drift, Held, Verdict
 
 _MARKS = {"passed": "pass", "failed": "FAIL", "unmeasured": "FAIL", "skipped": "skip"}
 _SURE = 0.05

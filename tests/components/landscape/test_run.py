@@ -30,6 +30,7 @@ def contract(tmp_path_factory: pytest.TempPathFactory) -> Landscape:
         resamples=300,
         landscape=folder / "out" / "landscape",
         report=folder / "out" / "report.html",
+        verdict=folder / "out" / "verdict",
     )
     run(made)
     return made
@@ -68,20 +69,23 @@ def test_manifest_names_every_input_and_the_files(contract: Landscape):
 
 def test_report_is_one_file_with_nothing_beside_it(contract: Landscape):
     assert contract.report.read_text(encoding="utf-8").startswith("<!doctype html>")
-    assert sorted(item.name for item in contract.report.parent.iterdir()) == ["landscape", "report.html"]
+    assert sorted(item.name for item in contract.report.parent.iterdir()) == ["landscape", "report.html", "verdict"]
 
 
 def test_equal_inputs_give_equal_bytes_in_another_process(contract: Landscape, tmp_path: Path):
-    again = replace(contract, landscape=tmp_path / "landscape", report=tmp_path / "report.html")
+    again = replace(
+        contract, landscape=tmp_path / "landscape", report=tmp_path / "report.html", verdict=tmp_path / "verdict"
+    )
     code = (
         "from pathlib import Path; from components.landscape.contract import Landscape; "
         "from components.landscape.run import run; "
         f"run(Landscape(measurements={again.measurements}, evidence={again.evidence}, plan={again.plan}, "
-        f"resamples=300, landscape={again.landscape!r}, report={again.report!r}))"
+        f"resamples=300, landscape={again.landscape!r}, report={again.report!r}, verdict={again.verdict!r}))"
     ).replace("PosixPath", "Path")
     environment = {**os.environ, "PYTHONHASHSEED": "77"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment, capture_output=True)
     assert again.report.read_bytes() == contract.report.read_bytes()
+    assert artifacts.read_manifest(again.verdict).digest == artifacts.read_manifest(contract.verdict).digest
     for name in ("landscape.json", *TABLES):
         assert (again.landscape / name).read_bytes() == (contract.landscape / name).read_bytes()
 
@@ -92,7 +96,15 @@ def test_nothing_is_written_for_what_does_not_compare(tmp_path: Path):
     odd = fakes.store(tmp_path / "odd", fakes.measurements(rows, condition="odd", adapters=("x",)))
     out = tmp_path / "out"
     with pytest.raises(ArtifactError, match="odd"):
-        run(Landscape(measurements=(one, other, odd), evidence=(), landscape=out / "l", report=out / "r.html"))
+        run(
+            Landscape(
+                measurements=(one, other, odd),
+                evidence=(),
+                landscape=out / "l",
+                report=out / "r.html",
+                verdict=out / "v",
+            )
+        )
     assert not out.exists()
 
 
@@ -101,6 +113,13 @@ def test_no_landscape_is_left_in_half(contract: Landscape, tmp_path: Path):
     artifacts.copy_tree(contract.measurements[0], damaged)
     (damaged / "summary.json").unlink()
     with pytest.raises(ArtifactError, match="missing"):
-        run(replace(contract, measurements=(damaged,), landscape=tmp_path / "l", report=tmp_path / "r.html"))
-    assert not (tmp_path / "l").exists()
-    assert not (tmp_path / "r.html").exists()
+        run(
+            replace(
+                contract,
+                measurements=(damaged,),
+                landscape=tmp_path / "l",
+                report=tmp_path / "r.html",
+                verdict=tmp_path / "v",
+            )
+        )
+    assert not any((tmp_path / name).exists() for name in ("l", "r.html", "v"))

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leakscape.errors import ContractError
 from leakscape.gate.rules import Rule, hold, read_rules
-from leakscape.gate.verdict import Drift
+from leakscape.landscape.verdict import Drift
 
 EXPOSURE = {"metric": "exposure_bits", "condition": "direct", "bound": "high", "at_most": 3.0}
 

@@ -6,10 +6,10 @@ from junitparser import Failure, JUnitXml, Skipped
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from leakscape.errors import InputError
-from leakscape.gate.verdict import Drift
 from leakscape.gate.ways_out import properties, summary
 from leakscape.gate.ways_out.junit import junit
 from leakscape.gate.ways_out.openmetrics import openmetrics
+from leakscape.landscape.verdict import Drift
 
 FAILING = verdict(
     held("passed"), held("failed", target="org/m.2"), held("unmeasured", reason="no figure."), held("skipped")

@@ -1,0 +1,1 @@
+"""Fails a run whose verdict is against the model."""

@@ -1,0 +1,19 @@
+"""What gate takes."""
+
+from pathlib import Path
+from typing import Annotated
+
+from leakscape.contract import In, component
+
+
+@component(name="gate", image="base")
+class Gate:
+    """Fail, with exit code 3, if the gate of the plan did not pass.
+
+    It writes nothing: whatever an audit has to tell is written by the steps before it.
+    """
+
+    verdict: Annotated[Path, In("verdict", "The verdict on a landscape.")]
+
+
+CONTRACT = Gate
