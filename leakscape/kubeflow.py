@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from leakscape.contract import Field, In, Out, Spec, spec
+from leakscape.contract import Field, In, Out, Param, Spec, spec
 
 if TYPE_CHECKING:
     from kfp.dsl import ContainerSpec
@@ -108,7 +108,7 @@ def _signature(contract_spec: Spec, counts: Mapping[str, int]) -> inspect.Signat
             name,
             inspect.Parameter.POSITIONAL_OR_KEYWORD,
             annotation=_annotation(field),
-            default=field.default if field.has_default else inspect.Parameter.empty,
+            default=field.default if field.has_default and not _final_status(field) else inspect.Parameter.empty,
         )
         for field in contract_spec.fields
         for name in input_names(field, counts.get(field.name, 0))
@@ -123,7 +123,12 @@ def _annotation(field: Field) -> Any:  # noqa: ANN401
         return dsl.Input[artifact_class(field.role.kind)]
     if isinstance(field.role, Out):
         return dsl.Output[artifact_class(field.role.kind)]
-    return field.type
+    return dsl.PipelineTaskFinalStatus if _final_status(field) else field.type
+
+
+def _final_status(field: Field) -> bool:
+    """Whether KFP gives the value itself; such a parameter takes no default."""
+    return isinstance(field.role, Param) and field.role.final_status
 
 
 def _docstring(contract_spec: Spec, counts: Mapping[str, int]) -> str:

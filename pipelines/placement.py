@@ -23,7 +23,7 @@ Name = Annotated[str, Field(pattern=r"^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?
 PoolName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 
 # Settings by which a component with a model in its image works without one, and so without an accelerator.
-_NO_MODEL = {"backend": {"rules", "openai"}, "detector": {"rules", "presidio"}}
+_NO_MODEL = {"backend": ("rules", "openai"), "detector": ("rules", "presidio")}
 # Settings that say how many accelerators share the work.
 _DEVICES = ("tensor_parallel", "processes")
 
@@ -129,8 +129,8 @@ _ON_GPU = Pod(pool=GPU, cpu="8", memory="48Gi", accelerator="nvidia.com/gpu", sh
 _OF_COMPONENT = {
     "landscape": Pod(cpu="4"),
     "gate": Pod(cpu="1", memory="2Gi", retries=-1),  # a failed gate stays failed
-    "preflight": Pod(cpu="1", memory="4Gi", retries=2),
-    "finish": Pod(cpu="1", memory="2Gi", retries=2),
+    "preflight": Pod(cpu="1", memory="4Gi", scratch="20Gi"),
+    "finish": Pod(cpu="1", memory="2Gi", scratch="1Gi"),
 }
 
 
@@ -187,10 +187,14 @@ def _over(below: Pod, above: Pod) -> Pod:
 
 def devices_of(found: Spec, parameters: Mapping[str, Any]) -> int:
     """How many accelerators a step asks for: none without a model of its own, or with the one that ships."""
-    without = any(parameters.get(name) in values for name, values in _NO_MODEL.items())
-    if found.image == "base" or without or parameters.get("model") == TINY:
+    if found.image == "base" or works_without_model(parameters) or parameters.get("model") == TINY:
         return 0
     return max([1, *(int(parameters[name]) for name in _DEVICES if name in parameters)])
+
+
+def works_without_model(parameters: Mapping[str, Any]) -> bool:
+    """Whether a step loads no model although its component can."""
+    return any(parameters.get(name) in values for name, values in _NO_MODEL.items())
 
 
 def secrets_of(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

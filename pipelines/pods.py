@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pipelines.placement import Place, Placement
+from pipelines.placement import HUB_VARIABLE, S3_VARIABLES, Place, Placement
 
 if TYPE_CHECKING:
     from kfp.dsl.pipeline_task import PipelineTask
@@ -21,6 +21,12 @@ SCRATCH = "/scratch"
 LABELS = {"app.kubernetes.io/part-of": "leakscape", "app.kubernetes.io/component": "step"}
 """By these, network policies and quotas of the cluster know the steps' pods; see charts/leakscape."""
 
+_SECRETS = {
+    "s3_secret": f"Name of the secret with {', '.join(S3_VARIABLES)}; it need not exist.",
+    "hub_secret": f"Name of the secret with {HUB_VARIABLE}; it need not exist.",
+    "api_secret": "Name of the secret with the credentials of endpoints, under the names of their variables.",
+    "image_pull_secret": "Name of the private registry's secret.",
+}
 _SHM = "/dev/shm"  # noqa: S108 - the mount point itself
 _BACKOFF = {"backoff_duration": "60s", "backoff_factor": 2.0, "backoff_max_duration": "3600s"}
 
@@ -44,6 +50,15 @@ def parameters(placement: Placement, places: Iterable[Place]) -> list[inspect.Pa
     return [
         inspect.Parameter(name, keyword, annotation=kind, default=default) for name, (kind, default) in found.items()
     ]
+
+
+def describe(parameter: str) -> str:
+    """A sentence about a parameter of `parameters`, for the form of a new run."""
+    if parameter.endswith("_pool"):
+        return f"Labels of the nodes of the pool {parameter.removesuffix('_pool')}."
+    if parameter.endswith("_tolerations"):
+        return f"Taints of the pool {parameter.removesuffix('_tolerations')} that its pods tolerate."
+    return _SECRETS[parameter]
 
 
 def apply(task: "PipelineTask", place: Place, values: Mapping[str, Any]) -> None:

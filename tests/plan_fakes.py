@@ -4,6 +4,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
+from components.finish.contract import Finish
+from components.preflight.contract import Preflight
 from leakscape.contract import IMAGES, In, Out, Param, component, spec
 
 PUSHED = {name: f"registry.example/leakscape/{name}@sha256:{number:064x}" for number, name in enumerate(IMAGES, 1)}
@@ -112,7 +114,8 @@ class Landscape:
 
 
 CONTRACTS: dict[str, type[Any]] = {
-    spec(contract).name: contract for contract in (Canaries, DpTrain, Evaluate, Landscape, LoraTrain, Scrub, Population)
+    spec(contract).name: contract
+    for contract in (Canaries, DpTrain, Evaluate, Finish, Landscape, LoraTrain, Preflight, Scrub, Population)
 }
 
 PLAN = """\

@@ -17,6 +17,11 @@ def is_missing(error: BaseException) -> bool:
     return bool(_names(error) & _MISSING)
 
 
+def is_gated(error: BaseException) -> bool:
+    """Whether the hub asks for a licence to be accepted first."""
+    return "GatedRepoError" in _names(error)
+
+
 def is_away(error: BaseException) -> bool:
     """Whether the hub could not be reached or was busy."""
     return bool(_names(error) & _AWAY)

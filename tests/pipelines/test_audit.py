@@ -37,16 +37,48 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return made
 
 
+def steps_of(compiled: dict[str, Any]) -> dict[str, Any]:
+    """The tasks in the exit handler, the preflight among them."""
+    found: dict[str, Any] = compiled["components"]["comp-exit-handler-1"]["dag"]["tasks"]
+    return found
+
+
 def test_there_is_one_task_for_each_step_with_its_title_and_caching_on(compiled: dict[str, Any]):
-    tasks = compiled["root"]["dag"]["tasks"].values()
+    tasks = [task for name, task in steps_of(compiled).items() if name != "preflight"]
     assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(step.title for step in graph().steps)
     assert all(task["cachingOptions"] == {"enableCache": True} for task in tasks)
+
+
+def test_what_looks_at_the_world_is_never_taken_from_the_cache(compiled: dict[str, Any]):
+    outside = [steps_of(compiled)["preflight"], compiled["root"]["dag"]["tasks"]["finish"]]
+    assert not any(task["cachingOptions"].get("enableCache") for task in outside)
+
+
+def test_the_finishing_task_runs_whatever_happened_and_is_told(compiled: dict[str, Any]):
+    finish = compiled["root"]["dag"]["tasks"]["finish"]
+    assert finish["dependentTasks"] == ["exit-handler-1"]
+    assert finish["triggerPolicy"] == {"strategy": "ALL_UPSTREAM_TASKS_COMPLETED"}
+    assert finish["inputs"]["parameters"]["status"] == {"taskFinalStatus": {"producerTask": "exit-handler-1"}}
+
+
+def test_nothing_of_a_pipeline_holds_source_code_or_a_long_value(compiled: dict[str, Any]):
+    def strings(value: object) -> list[str]:
+        if isinstance(value, dict):
+            return [text for inner in value.values() for text in strings(inner)]
+        if isinstance(value, list):
+            return [text for inner in value for text in strings(inner)]
+        return [value] if isinstance(value, str) else []
+
+    found = strings(compiled)
+    assert max(map(len, found)) < 10_000
+    assert not [text for text in found if "import " in text or "def " in text]
+
     assert compiled["pipelineInfo"]["name"] == "leakscape-small"
 
 
 def test_every_image_is_named_by_digest(compiled: dict[str, Any]):
     containers = [executor["container"] for executor in compiled["deploymentSpec"]["executors"].values()]
-    assert len(containers) == len(graph().steps)
+    assert len(containers) == len(graph().steps) + len(("preflight", "finish"))
     assert all(by_digest(container["image"]) for container in containers)
     assert not by_digest("leakscape/base:latest")
     by_component = {container["command"][-1]: container["image"] for container in containers}
@@ -54,20 +86,22 @@ def test_every_image_is_named_by_digest(compiled: dict[str, Any]):
 
 
 def test_every_input_and_output_is_described(compiled: dict[str, Any]):
-    for component in compiled["components"].values():
+    containers = [component for component in compiled["components"].values() if "dag" not in component]
+    for component in [*containers, compiled["root"]]:
         for side in ("inputDefinitions", "outputDefinitions"):
             for group in component.get(side, {}).values():
                 assert all(entry["description"] for entry in group.values())
 
 
 def test_tasks_wait_for_those_they_need(compiled: dict[str, Any]):
-    tasks = compiled["root"]["dag"]["tasks"]
+    tasks = steps_of(compiled)
     titles = {name: task["taskInfo"]["name"] for name, task in tasks.items()}
     made = {
         task["taskInfo"]["name"]: {titles[name] for name in task.get("dependentTasks", [])} for task in tasks.values()
     }
     steps = {step.id: step.title for step in graph().steps}
-    assert made == {step.title: {steps[name] for name in step.needs} for step in graph().steps}
+    needed = {step.title: {steps[name] for name in step.needs} or {"preflight"} for step in graph().steps}
+    assert made == {"preflight": set(), **needed}
 
 
 def test_equal_plans_compile_to_equal_bytes_in_every_process(tmp_path: Path):

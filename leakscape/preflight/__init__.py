@@ -1,0 +1,1 @@
+"""What an audit needs before its first step: looked up at once, told at once."""

@@ -1,0 +1,60 @@
+"""What the steps of a graph need of a cluster, as the parameters of the preflight and of the finishing task."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from leakscape import __version__
+from pipelines.compose import Graph, Step
+from pipelines.placement import Place, from_hub
+
+
+def of_preflight(found: Graph, places: Mapping[str, Place]) -> dict[str, Any]:
+    """The preflight's parameters: models, credentials, places to store in, and accelerators."""
+    largest = most_demanding(places.values())
+    wanted: dict[str, Any] = {
+        "models": list(dict.fromkeys(name for step in found.steps for name in _models(step))),
+        "trust_remote_code": any(step.parameters.get("trust_remote_code") for step in found.steps),
+        "variables": list(dict.fromkeys(name for place in places.values() for name in place.secrets.get("api", ()))),
+        "places": storage_places(found.steps),
+        "accelerators": largest.accelerators,
+        "version": __version__,
+    }
+    return wanted | ({"accelerator": largest.accelerator} if largest.accelerators else {})
+
+
+def of_finish(found: Graph) -> dict[str, Any]:
+    """The finishing task's parameters."""
+    return {"plan": found.name, "places": storage_places(found.steps)}
+
+
+def most_demanding(places: Iterable[Place]) -> Place:
+    """The place with the most accelerators, the first of equal ones: what it gets, the others get too."""
+    return max(places, key=lambda place: place.accelerators)
+
+
+def all_secrets(places: Iterable[Place]) -> dict[str, tuple[str, ...]]:
+    """The credentials that any step gets, by kind."""
+    found: dict[str, tuple[str, ...]] = {}
+    for place in places:
+        for kind, names in place.secrets.items():
+            found[kind] = tuple(dict.fromkeys((*found.get(kind, ()), *names)))
+    return found
+
+
+def storage_places(steps: Iterable[Step]) -> list[str]:
+    """The S3 places that steps are given."""
+    values = (value for step in steps for value in step.parameters.values() if isinstance(value, str))
+    return list(dict.fromkeys(value for value in values if value.startswith("s3://")))
+
+
+def _models(step: Step) -> Iterator[str]:
+    """Models that a step loads itself: by id with its revision, or by path; not an endpoint's."""
+    if step.parameters.get("backend") in {"openai", "rules"} or step.parameters.get("detector") in {
+        "rules",
+        "presidio",
+    }:
+        return
+    name = step.parameters.get("model")
+    if isinstance(name, str) and name:
+        revision = step.parameters.get("revision", "")
+        yield f"{name}@{revision}" if revision and from_hub(name) else name
