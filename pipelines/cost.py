@@ -220,10 +220,10 @@ class _Counter:
         given, canaries = step.parameters, self._canaries.total()
         records = min(given.get("held_out_limit") or self._held_out, self._held_out)
         unplanted = min(given.get("unplanted", 0), self._alternatives)
-        each = {"verbatim": canaries, "semantic": canaries, "unplanted": canaries * unplanted}
+        each: dict[str, int] = {"verbatim": canaries, "semantic": canaries, "unplanted": canaries * unplanted}
         each |= {"held_out": records, "medication": records}
         attacks, most = given.get("attacks", []), given.get("membership_records", 0)
-        attacked: int = canaries + min(most, self._train) + min(most, self._held_out) if attacks and most else 0
+        attacked = canaries + min(most, self._train) + min(most, self._held_out) if attacks and most else 0
         if "reference" in attacks and step.inputs.get("adapters"):
             attacked *= 2  # once more without the adapter
         return sum(each.get(probe, 0) for probe in probes) + attacked

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from leakscape.canaries.assignment import check_multiplicities, multiplicities_of, toss
+from leakscape.errors import PlanError
 from leakscape.statistics.power import (
     canaries_needed,
     detectable_difference,
@@ -114,8 +115,15 @@ def dealt(graph: Graph) -> Counter[int]:
 
     Raises:
         ContractError: the multiplicities are no distinct whole numbers from 1, or more than there are canaries.
+        PlanError: there are more canaries than records, of which each one needs its own.
     """
     given = graph.step(CANARIES).parameters
+    records: int = graph.step(POPULATION).parameters.get("train_count", 0)
+    if 0 < records < given["count"]:
+        raise PlanError(
+            f"{given['count']} canaries need as many training records to be made from, but population.train_count is "
+            f"{records}."
+        )
     count, seed = given["count"], given.get("seed", 0)
     multiplicities = check_multiplicities(given["multiplicities"], count)
     each = multiplicities_of(count, multiplicities, seed=seed, rotation=given.get("rotation", 0))
@@ -139,7 +147,7 @@ def power_of(graph: Graph, *, bits: Sequence[float] = WANTED_BITS) -> list[Power
         bits: differences in exposure for which the number of canaries is wanted.
 
     Raises:
-        ContractError: as `dealt`.
+        ContractError, PlanError: as `dealt`.
     """
     groups = dealt(graph)
     found: list[Power] = []
@@ -182,7 +190,7 @@ def _of_target(graph: Graph, target: str, groups: Counter[int], bits: Sequence[f
         rates=tuple(Rate(rate=rate, resolved=resolves(records, rate)) for rate in FALSE_ALARMS if records is not None),
         warnings=(),
     )
-    return replace(power, warnings=tuple(_warnings(power)))
+    return replace(power, warnings=(*_warnings(power), *_coin_warnings(power, graph)))
 
 
 def _group(times: int | None, n: int, sd: float, level: float, confidence: float) -> GroupPower:
@@ -224,6 +232,29 @@ def _warnings(power: Power) -> Iterator[str]:
         )
     if power.records == 0:
         yield "No record is attacked: membership is told for canaries only."
+
+
+def _coin_warnings(power: Power, graph: Graph) -> Iterator[str]:
+    """Where coins can't be held against what the trainers of a target claim."""
+    claims = [
+        step.parameters
+        for step in graph.steps
+        if "epsilon" in step.parameters and not step.parameters.get("control") and power.targets[0] in step.targets
+    ]
+    if power.epsilon is None or not claims:
+        return
+    largest = max(claim["epsilon"] for claim in claims)
+    if largest >= power.epsilon:
+        yield (
+            f"The coins can show at most {power.epsilon:.2f}, so they can't refute a claim of epsilon {largest:g}; "
+            "they can show how much of it is used. More canaries show more."
+        )
+    copies = [group.multiplicity for group in power.groups if group.multiplicity is not None]
+    if copies != [1] and any(claim.get("unit", "record") == "record" for claim in claims):
+        yield (
+            "What the coins show is of a canary with all its copies, and the claimed epsilon of a single record: they "
+            "compare where `multiplicities` is [1]."
+        )
 
 
 def _evaluations(graph: Graph) -> list[Step]:

@@ -108,8 +108,9 @@ def _instances(graph: Graph) -> str:
     planted = [times for times in sorted(groups) if times]
     copies = sum(times * count for times, count in groups.items())
     out = f", {groups[0]} more left out by coins" if groups[0] else ""
+    word = "group" if len(planted) == 1 else "groups"
     return (
-        f"{records:,} records and {groups.total() - groups[0]} canaries in {len(planted)} groups "
+        f"{records:,} records and {groups.total() - groups[0]} canaries in {len(planted)} {word} "
         f"(x{', x'.join(map(str, planted))}; {copies:,} copies{out}): {records + copies:,} training instances before "
         "any rewriting."
     )

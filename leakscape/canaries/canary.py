@@ -18,6 +18,8 @@ class Canary:
             answer begins.
         donor: the id of the training record that lent demographics, problems and other medications.
         record: the fabricated record, the secret last.
+        would_have: the multiplicity that it was dealt before any coin; the same as `multiplicity` unless a coin left it
+            out. None in artifacts from before this was recorded.
     """
 
     id: str
@@ -27,3 +29,4 @@ class Canary:
     question: str
     donor: str
     record: Record
+    would_have: int | None = None

@@ -133,8 +133,8 @@ def _untouched(record: Record | None, canaries: set[str]) -> CorpusRecord:
 
 def _deal(canaries: Sequence[Canary], settings: Settings) -> tuple[Canary, ...]:
     dealt = multiplicities_of(settings.count, settings.multiplicities, seed=settings.seed, rotation=settings.rotation)
-    if settings.coins:
-        dealt = toss(dealt, seed=settings.seed)
+    kept = toss(dealt, seed=settings.seed) if settings.coins else dealt
     return tuple(
-        replace(canary, multiplicity=multiplicity) for canary, multiplicity in zip(canaries, dealt, strict=True)
+        replace(canary, multiplicity=multiplicity, would_have=would_have)
+        for canary, multiplicity, would_have in zip(canaries, kept, dealt, strict=True)
     )

@@ -12,11 +12,13 @@ from pipelines import audit, images
 from pipelines.compose import Graph
 from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION
 from pipelines.plan import PLANS, load, packaged
+from pipelines.power import power_of
 from pipelines.source import read
 
 NAMES = sorted(packaged())
 ISSUE = {
     "laptop",
+    "laptop-coins",
     "synthea-csv",
     "paper-main",
     "paper-epsilon",
@@ -25,6 +27,7 @@ ISSUE = {
     "paper-summary",
     "paper-epochs-vs-rewrites",
     "paper-duplication",
+    "paper-coins",
 }
 
 
@@ -100,3 +103,17 @@ def test_the_plan_on_synthea_s_files_is_the_laptop_s_but_for_its_people():
     assert {key: value for key, value in files.items() if key not in own} == {
         key: value for key, value in laptop.items() if key not in own
     }
+
+
+@pytest.mark.parametrize("name", ["laptop-coins", "paper-coins"])
+def test_coin_plans_bound_the_epsilon_of_a_single_record(name: str, tmp_path: Path):
+    graph = composed(name, tmp_path)
+    canaries = graph.step(CANARIES).parameters
+    assert canaries["inclusion"] == "coin"
+    assert canaries["multiplicities"] == [1]
+    (claim,) = [step for step in graph.steps if step.parameters.get("epsilon") and not step.parameters["control"]]
+    assert (claim.parameters["epsilon"], claim.parameters["unit"]) == (8.0, "record")
+    (power,) = power_of(graph)
+    assert power.epsilon is not None
+    # All of 1,000 canaries' 500 guesses right -> 5.09 at delta 1e-5 (Steinke et al. 2023); of 120 canaries' 60 less.
+    assert power.epsilon == pytest.approx({"laptop-coins": 2.97, "paper-coins": 5.09}[name], abs=0.01)

@@ -2,7 +2,7 @@ import pytest
 from plan_fakes import CONTRACTS, PLAN
 
 import components
-from leakscape.errors import ContractError
+from leakscape.errors import ContractError, PlanError
 from pipelines import audit, foresight, source
 from pipelines.compose import Graph, compose
 from pipelines.plan import check, load
@@ -24,7 +24,7 @@ def test_canaries_are_dealt_as_canary_insert_deals_them():
     assert dealt(graph("laptop")) == {1: 4, 4: 4, 16: 4, 32: 4}
     assert dealt(graph("laptop", "canaries.count=18")) == {1: 5, 4: 5, 16: 4, 32: 4}
     assert dealt(graph("laptop", "canaries.count=18", "canaries.rotation=1")) == {1: 4, 4: 5, 16: 5, 32: 4}
-    tossed = dealt(graph("laptop", "canaries.count=200", "canaries.inclusion=coin"))
+    tossed = dealt(graph("paper-main", "canaries.count=200", "canaries.inclusion=coin"))
     assert tossed.total() == 200
     assert 70 < tossed[0] < 130
 
@@ -61,6 +61,17 @@ def test_coins_show_at_most_so_large_an_epsilon():
     assert found.left_out + found.groups[0].canaries == 200
     assert "epsilon is at least 3.49 (delta 1e-05)" in " ".join(foresight.power_text([found]).split())
     assert power("paper-epsilon").epsilon is None
+    (warning,) = found.warnings
+    assert warning.startswith("The coins can show at most 3.49, so they can't refute a claim of epsilon 64;")
+
+
+def test_copies_and_records_do_not_compare():
+    (mixed,) = [text for text in power("paper-epsilon", "canaries.inclusion=coin").warnings if "all its copies" in text]
+    assert "`multiplicities` is [1]" in mixed
+    people = [f"conditions.dp-{epsilon}.train.unit=person" for epsilon in (8, 16, 32, 64)]
+    assert not [
+        text for text in power("paper-epsilon", "canaries.inclusion=coin", *people).warnings if "copies" in text
+    ]
 
 
 def test_the_number_of_canaries_for_a_wanted_difference():
@@ -89,6 +100,11 @@ def test_without_exposure_and_membership_only_counts_are_left():
 def test_groups_without_canaries_are_refused_before_anything_runs():
     with pytest.raises(ContractError, match="at least 4"):
         power_of(graph("laptop", "canaries.count=3"))
+
+
+def test_more_canaries_than_records_are_refused_before_anything_runs():
+    with pytest.raises(PlanError, match=r"161 canaries .* population.train_count is 160"):
+        power_of(graph("laptop", "canaries.count=161"))
 
 
 def test_contracts_that_know_less_are_read_too():

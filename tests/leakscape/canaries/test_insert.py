@@ -89,10 +89,18 @@ def test_ids_are_numbered_and_names_disjoint():
 
 def test_rotation_changes_multiplicities_alone():
     runs = [planted(TRAIN, replace(SETTINGS, rotation=rotation), [HELD_OUT]).canaries for rotation in range(3)]
-    assert [[replace(canary, multiplicity=0) for canary in run] for run in runs] == [
-        [replace(canary, multiplicity=0) for canary in PLANTED.canaries]
+    assert [[replace(canary, multiplicity=0, would_have=0) for canary in run] for run in runs] == [
+        [replace(canary, multiplicity=0, would_have=0) for canary in PLANTED.canaries]
     ] * 3
     assert all({c.multiplicity for c in seen} == {1, 2, 5} for seen in zip(*runs, strict=True))
+
+
+def test_a_canary_remembers_what_it_was_dealt_before_the_coin():
+    dealt = planted(TRAIN, SETTINGS, [HELD_OUT]).canaries
+    tossed = planted(TRAIN, replace(SETTINGS, coins=True), [HELD_OUT]).canaries
+    assert [canary.would_have for canary in tossed] == [canary.multiplicity for canary in dealt]
+    assert all(canary.multiplicity in {0, canary.would_have} for canary in tossed)
+    assert {canary.multiplicity for canary in tossed} > {0}
 
 
 def test_coins_change_multiplicities_alone():
