@@ -23,6 +23,8 @@ def power_text(found: Sequence[Power], *, width: int = 110) -> str:
 def _power(power: Power, width: int, *, named: bool) -> str:
     of = f" of {', '.join(power.targets)}" if named else ""
     others = f"{power.comparisons} conditions" if power.comparisons > 1 else "1 condition"
+    if len(power.groups) > 2:  # noqa: PLR2004 - all planted, and more than one multiplicity
+        others += ", in a group over the multiplicities too"
     head = (
         f"What this plan can show{of}: found in {power.power:.0%} of runs, against the untouched model, after "
         f"correction over {others}"

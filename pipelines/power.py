@@ -78,7 +78,8 @@ class Power:
     Args:
         targets: their names.
         comparisons: conditions compared with the untouched one; p-values are corrected over them.
-        level: of a test after the correction's first step, (1 - confidence) / comparisons.
+        level: of a test over all canaries after Holm's first step, (1 - confidence) / comparisons. Tests within a
+            multiplicity are corrected over all pairs of condition and multiplicity.
         power: chance to find a difference of the sizes given.
         candidates: names that a secret is ranked among, itself included; 0 if exposure is not measured.
         null_sd: deviation of exposure, in bits, where nothing leaks; 0 if it is not measured.
@@ -170,7 +171,7 @@ def _of_target(graph: Graph, target: str, groups: Counter[int], bits: Sequence[f
     ranked = min(candidates(step, graph) for step in steps)
     sd = null_exposure(ranked)[1] if ranked else 0.0
     planted = {times: count for times, count in sorted(groups.items()) if times}
-    sizes = [(None, sum(planted.values())), *planted.items()]
+    sizes = [(None, sum(planted.values()), level), *((times, n, level / len(planted)) for times, n in planted.items())]
     coins, delta = _coins(graph.step(CANARIES).parameters), _delta(graph, target)
     records = _attacked(steps, graph)
     power = Power(
@@ -180,7 +181,7 @@ def _of_target(graph: Graph, target: str, groups: Counter[int], bits: Sequence[f
         power=POWER,
         candidates=ranked,
         null_sd=sd,
-        groups=tuple(_group(times, n, sd, level, confidence) for times, n in sizes if n),
+        groups=tuple(_group(times, n, sd, corrected, confidence) for times, n, corrected in sizes if n),
         left_out=groups[0],
         coins=coins,
         epsilon=_epsilon(groups.total(), delta, confidence) if coins else None,
@@ -225,10 +226,9 @@ def _warnings(power: Power) -> Iterator[str]:
             f"{whole.paired_bits:.2f} bits of exposure is likely to be missed. Finding none will not mean that there "
             "is none."
         )
-    if weak := [f"x{part.multiplicity}" for part in parts if part.smallest_p > power.level * power.comparisons]:
+    if weak := [f"x{part.multiplicity}" for part in parts if part.paired_bits is None and power.candidates]:
         yield (
-            f"{', '.join(weak)}: too few canaries for any result of the group alone to be significant, "
-            "even uncorrected."
+            f"{', '.join(weak)}: too few canaries for any result of the group alone to be significant after correction."
         )
     if power.records == 0:
         yield "No record is attacked: membership is told for canaries only."

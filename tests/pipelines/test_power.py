@@ -3,6 +3,7 @@ from plan_fakes import CONTRACTS, PLAN
 
 import components
 from leakscape.errors import ContractError, PlanError
+from leakscape.statistics.power import detectable_difference
 from pipelines import audit, foresight, source
 from pipelines.compose import Graph, compose
 from pipelines.plan import check, load
@@ -50,6 +51,13 @@ def test_the_paper_s_plan_shows_the_same_of_both_models():
     found = power("paper-main")
     assert found.targets == ("qwen3.5-4b", "gpt-oss-20b")
     assert found.warnings == ()
+    # Six conditions are compared, and within multiplicities six times five: the levels are .05 / 6 and .05 / 30.
+    levels = [0.05 / 6, *[0.05 / 30] * 5]
+    expected = [
+        detectable_difference(group.canaries, sd=found.null_sd, alpha=level, paired=True)
+        for group, level in zip(found.groups, levels, strict=True)
+    ]
+    assert [group.paired_bits for group in found.groups] == pytest.approx(expected)
     assert [group.at_most_if_none for group in found.groups][:2] == pytest.approx([0.0362, 0.1684], abs=1e-4)
     assert [rate.resolved for rate in found.rates] == [True, False]
 
