@@ -18,7 +18,7 @@ def correlations(target: Target, entries: Mapping[str, Entry], name: str) -> str
     shown = target.correlations
     if not shown:
         return ""
-    columns = min(4, len(shown))
+    columns = len(shown) if len(shown) <= 4 else 3  # noqa: PLR2004 - as many as stay readable
     height = -(-len(shown) // columns)
     with canvas(WIDTH, 0.6 + 3.2 * height, columns=columns, rows=height) as (figure, all_axes):
         for axes in all_axes[len(shown) :]:

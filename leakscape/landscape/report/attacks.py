@@ -39,8 +39,9 @@ _SHORT = {
 }
 
 NO_COIN = (
-    "No canary was left out by a coin, so nothing is shown from below: plan with `inclusion: coin` under `canaries` "
-    "(canary-insert --inclusion coin), and with multiplicity 1 if the bound is to be held against a record's epsilon."
+    "No canary was left out by a coin, so nothing is shown from below. A plan gets a lower bound with inclusion: coin "
+    "under canaries (canary-insert --inclusion coin), and with multiplicity 1 alone if it is to be held against the "
+    "epsilon of single records."
 )
 
 

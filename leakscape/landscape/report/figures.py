@@ -104,7 +104,7 @@ def _rank(item: Condition, side: str) -> Cell:
     rank = item.ranks.get(side)
     if rank is None:
         return Cell(DASH)
-    return Cell(f"{rank.value:g}", f"[{rank.low:g}, {rank.high:g}]", key=repr(rank.value))
+    return Cell(f"{rank.value:.3g}", f"[{rank.low:.3g}, {rank.high:.3g}]", key=repr(rank.value))
 
 
 def differences(target: Target, entries: Mapping[str, Entry]) -> Section:

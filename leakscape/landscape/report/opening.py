@@ -70,8 +70,10 @@ def _direct(target: Target) -> str:
         return f"{nothing}{_hint(leak)}: {proof}."
     if leak.sure:
         return f"Direct fine-tuning memorised planted secrets that stand in the corpus {times(leak.sure)}: {proof}."
-    few = f" (most where a secret stands there {times(leak.hinted)}, by too few canaries to be sure of the number)"
-    return f"Direct fine-tuning memorised planted secrets: {proof}{few if leak.hinted else ''}."
+    groups = ""
+    if leak.hinted:
+        groups = f" (at {times(leak.hinted)} an interval points to it; each group alone is too small to be sure)"
+    return f"Direct fine-tuning memorised planted secrets: {proof}{groups}."
 
 
 def _told(target: Target, confidence: float) -> str:
