@@ -61,13 +61,15 @@ def _facts(item: Measured) -> dict[str, Any]:
     if candidates := sorted({row.candidates or 0 for row in item.data.of("exposure")}):
         facts["the number of names that secrets are ranked among"] = candidates
     tried = summary.details.get("extraction")
-    if isinstance(tried, dict):
-        for name in ("samples", "temperature", "near"):
-            facts[f"{name} of extraction"] = tried.get(name)
+    facts |= _named(tried if isinstance(tried, dict) else {}, ("samples", "temperature", "near"), "extraction")
     for task, found in harness(item).items():
-        for name in ("metric", "version", "higher_is_better", "fewshot", "n"):
-            facts[f"{name} of the harness task {task}"] = found.get(name)
+        wanted = ("metric", "version", "higher_is_better", "fewshot", "n")
+        facts |= _named(found, wanted, f"the harness task {task}")
     return facts
+
+
+def _named(stated: Mapping[str, Any], wanted: Sequence[str], what: str) -> dict[str, Any]:
+    return {f"{name} of {what}": stated[name] for name in wanted if name in stated}
 
 
 def harness(item: Measured) -> dict[str, dict[str, Any]]:
