@@ -6,7 +6,11 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A figure from n canaries or records; `low` and `high` are null where fewer than two tell no spread."""
+    """A figure from n canaries, records, people or items.
+
+    `low` and `high` are null where fewer than two tell no spread; `high` alone where nothing bounds the figure above: it is
+    too large for a number, or a lower bound itself.
+    """
 
     value: float
     low: float | None
