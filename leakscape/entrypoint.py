@@ -11,7 +11,6 @@ import logging
 import os
 import signal
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,18 +24,19 @@ from leakscape.errors import (
     EXIT_FAULT,
     EXIT_INPUT,
     EXIT_INTERRUPTED,
+    EXIT_TRANSIENT,
     ContractError,
     DependencyError,
     InputError,
     LeakscapeError,
 )
 from leakscape.progress import say
+from leakscape.termination import Terminated, unwinding
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 DEBUG = "LEAKSCAPE_DEBUG"
-EXIT_TERMINATED = 128 + signal.SIGTERM
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 _OURS = ("leakscape", "components", "pipelines")
@@ -48,10 +48,6 @@ _QUIET = {
 }
 
 
-class _Terminated(BaseException):
-    """SIGTERM arrived: unwind, so that half-written folders are removed."""
-
-
 def run_component(name: str, argv: Sequence[str]) -> int:
     """Run a component with command-line arguments and give its exit code.
 
@@ -60,7 +56,7 @@ def run_component(name: str, argv: Sequence[str]) -> int:
         argv: what follows it on the command line.
     """
     try:
-        with _quiet(), _unwind_on_sigterm():
+        with _quiet(), unwinding():
             lifeline.follow()
             _run(name, argv)
     except SystemExit as ended:  # --help
@@ -143,8 +139,8 @@ def _sentence(error: BaseException) -> tuple[str, int]:
             found = str(error), error.exit_code
         case KeyboardInterrupt():
             found = "interrupted.", EXIT_INTERRUPTED
-        case _Terminated():
-            found = "stopped by SIGTERM; nothing half-written was left.", EXIT_TERMINATED
+        case Terminated():
+            found = "stopped by SIGTERM; nothing half-written was left. Run it again.", EXIT_TRANSIENT
         case OSError(errno=errno.ENOSPC | errno.EDQUOT):
             found = f"the disk is full{_at(error)}; make room and run the step again.", EXIT_FAULT
         case PermissionError() | OSError(errno=errno.EROFS):
@@ -189,18 +185,3 @@ def _quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(disabled)
-
-
-@contextlib.contextmanager
-def _unwind_on_sigterm() -> Iterator[None]:
-    def terminate(_number: int, _frame: object) -> NoReturn:
-        raise _Terminated
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGTERM, terminate)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, previous)

@@ -19,6 +19,7 @@ from leakscape import lifeline
 from leakscape.errors import InputError, LeakscapeError
 from leakscape.models.adapters import save_adapter
 from leakscape.models.load import assemble
+from leakscape.storage import open_place
 from leakscape.training.checkpoint import Checkpoints
 from leakscape.training.dataset import tokenise_corpus
 from leakscape.training.loop import LoopSettings, enable_gradient_checkpointing, train
@@ -75,7 +76,9 @@ def trained(
     """The steps of a run, or how it ended."""
     kept = None
     if "checkpoints" in run:
-        kept = Checkpoints(folder=folder / run["checkpoints"], every=1, run="run", world_size=world.size)
+        kept = Checkpoints(
+            place=open_place(str(folder / run["checkpoints"])), every=1, run="run", world_size=world.size
+        )
 
     def after(step: Step) -> None:
         if step.step == run.get("stops_at"):

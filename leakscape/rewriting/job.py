@@ -12,6 +12,7 @@ from leakscape.progress import track
 from leakscape.rewriting.acceptance import Outcome, judge
 from leakscape.rewriting.backend import Answer, Backend, Request, request_seed
 from leakscape.rewriting.ledger import Entry, Ledger
+from leakscape.termination import deferred
 
 _BATCH = 256
 """Requests handed to a backend at once; a job that is killed loses at most the answers under way."""
@@ -165,7 +166,8 @@ class Job:
             seconds=answer.seconds,
             cost=(answer.tokens_in * prices.price_in + answer.tokens_out * prices.price_out) / 1e6,
         )
-        self._ledger.append([entry])
+        with deferred():  # an answer that was had is kept, whatever comes meanwhile
+            self._ledger.append([entry])
         self._keep(entry)
 
     def _request(self, stage: Stage, name: str, text: str, attempt: int) -> Request:

@@ -8,7 +8,7 @@
 What a place offers is in `Place`, settings and errors in docs/storage.md.
 """
 
-from leakscape.storage.choose import fetch, is_s3, join, open_place
+from leakscape.storage.choose import fetch, is_s3, join, local_copy, open_place
 from leakscape.storage.place import AbsentError, Kept, Place, TakenError
 
-__all__ = ["AbsentError", "Kept", "Place", "TakenError", "fetch", "is_s3", "join", "open_place"]
+__all__ = ["AbsentError", "Kept", "Place", "TakenError", "fetch", "is_s3", "join", "local_copy", "open_place"]

@@ -70,3 +70,29 @@ def fetch(place: str, into: Path) -> str:
         source.download(name, file)
         digest.update(f"{name}\0{hash_file(file)}\n".encode())
     return digest.hexdigest()
+
+
+def local_copy(place: str, scratch: Path) -> Path:
+    """The files that a text names, on this machine: a local path as it is, an S3 prefix or object as a copy.
+
+    Args:
+        place: a path, `s3://bucket/prefix` or `s3://bucket/prefix/object`.
+        scratch: an existing folder that takes the copy.
+
+    Raises:
+        InputError: nothing lies there, or it can't be read.
+        TransientError: the service stays away.
+    """
+    if not is_s3(place):
+        return Path(place)
+    above, _, last = place.rstrip("/").rpartition("/")
+    into = scratch / (last or "copy")
+    with open_place(place) as below:
+        one = not below.names()
+    if one and is_s3(above):
+        with open_place(above) as around:
+            around.download(last, into)
+    else:
+        into.mkdir()
+        fetch(place, into)
+    return into

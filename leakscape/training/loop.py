@@ -15,8 +15,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from leakscape.errors import InputError, IntegrityError
+from leakscape.errors import InputError, IntegrityError, TransientError
 from leakscape.progress import track
+from leakscape.termination import deferred
 from leakscape.training.dataset import collate, fixed_order
 from leakscape.training.log import Step
 from leakscape.training.lora import check_moved, snapshot, trainable
@@ -92,6 +93,7 @@ def train(
         InputError: the loss is no longer finite, or the checkpoints are of another run.
         IntegrityError: the adapter did not move in its first step, or the processes' adapters differ in the end.
         PeerLost: another process has ended.
+        TransientError: SIGTERM came; where checkpoints are kept, the step that was under way is in the latest.
     """
     import torch
 
@@ -103,7 +105,7 @@ def train(
     before = snapshot(model) if not steps else {}
     lots = _lots(len(examples), settings)
     model.train()
-    with deterministic(weights[0].device):
+    with deferred() as stop, deterministic(weights[0].device):
         for epoch, lot in track(lots[len(steps) :], total=len(lots) - len(steps), what="training"):
             number = len(steps) + 1
             lot_examples = [examples[index] for index in lot]
@@ -124,12 +126,25 @@ def train(
                 gradient_norm=norm,
             )
             steps.append(step)
-            if checkpoints and world.writes and (number % checkpoints.every == 0 or number == len(lots)):
+            last = number == len(lots)
+            stopping = world.any(stop.asked)
+            if checkpoints and world.writes and (number % checkpoints.every == 0 or last or stopping):
                 checkpoints.save(model, optimizer, steps)
             on_step(step)
+            if stopping and not last:
+                raise stopped(number, checkpoints)
     model.train(mode=False)
     world.check_same(weights)
     return steps
+
+
+def stopped(number: int, checkpoints: Checkpoints | None) -> TransientError:
+    """What a run ends with that SIGTERM stopped after step `number`."""
+    if checkpoints is None:
+        return TransientError(
+            f"stopped by SIGTERM after step {number}; without --checkpoint-dir the next run begins anew."
+        )
+    return TransientError(f"stopped by SIGTERM after step {number}; the next run goes on from {checkpoints.place}.")
 
 
 def enable_gradient_checkpointing(model: Any, *, reentrant: bool = False) -> None:  # noqa: ANN401  # a PEFT model

@@ -62,6 +62,10 @@ class World:
         self._sum(total)
         return float(total)
 
+    def any(self, answer: bool) -> bool:
+        """Whether any process says yes; all of them hear the same."""
+        return self.add_up(float(answer)) > 0
+
     def add_gradients(self, weights: Sequence[torch.nn.Parameter]) -> None:
         """Replace each gradient by its sum over all processes; one that no process has stays None."""
         if self.size == 1:

@@ -149,7 +149,7 @@ def test_sigterm_unwinds(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(components, "load_run", lambda _name: run)
-    assert run_component("toy-source", ["--numbers", str(tmp_path / "numbers")]) == 143
+    assert run_component("toy-source", ["--numbers", str(tmp_path / "numbers")]) == 75
     assert signal.getsignal(signal.SIGTERM) is before
 
 

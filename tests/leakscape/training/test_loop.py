@@ -1,4 +1,5 @@
 import hashlib
+import signal
 from pathlib import Path
 
 import pytest
@@ -6,9 +7,10 @@ import torch
 import toys
 from corpora import records
 
-from leakscape.errors import InputError, IntegrityError
+from leakscape.errors import InputError, IntegrityError, TransientError
 from leakscape.models.adapters import WEIGHTS, save_adapter
 from leakscape.models.load import assemble
+from leakscape.storage import open_place
 from leakscape.training.checkpoint import Checkpoints
 from leakscape.training.dataset import Dataset, collate, tokenise_corpus, with_goldfish
 from leakscape.training.log import Step, loss_curve
@@ -88,7 +90,7 @@ def test_a_killed_run_resumes_to_the_same_bytes(killed_at: int, tmp_path: Path):
     model, dataset = prepared("llama", lora=lora)
     whole = train(model, dataset.examples, SETTINGS, pad_id=0)
     expected = adapter_hash(model, tmp_path / "whole")
-    checkpoints = Checkpoints(folder=tmp_path / "checkpoints", every=2, run="run")
+    checkpoints = Checkpoints(place=open_place(str(tmp_path / "checkpoints")), every=2, run="run")
 
     def kill(step: Step) -> None:
         if step.step == killed_at:
@@ -101,19 +103,95 @@ def test_a_killed_run_resumes_to_the_same_bytes(killed_at: int, tmp_path: Path):
     resumed = train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=checkpoints)
     assert adapter_hash(model, tmp_path / "resumed") == expected
     assert resumed == whole
-    assert len(list(checkpoints.folder.iterdir())) <= 2
-    assert all(path.suffix in (".json", ".safetensors") for path in checkpoints.folder.glob("*/*"))
+    assert len(list((tmp_path / "checkpoints").iterdir())) <= 2
+    assert all(path.suffix in (".json", ".safetensors") for path in (tmp_path / "checkpoints").glob("*/*"))
+
+
+def kept(folder: Path, *, run: str = "a", every: int = 1) -> Checkpoints:
+    return Checkpoints(place=open_place(str(folder)), every=every, run=run)
 
 
 def test_checkpoints_of_another_run_or_changed_bytes_are_refused(tmp_path: Path):
     model, dataset = prepared("llama", count=2)
-    train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=Checkpoints(folder=tmp_path, every=1, run="a"))
+    train(
+        model,
+        dataset.examples,
+        SETTINGS,
+        pad_id=0,
+        checkpoints=kept(tmp_path, run="a"),
+    )
     with pytest.raises(InputError, match="another run"):
-        train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=Checkpoints(folder=tmp_path, every=1, run="b"))
+        train(
+            model,
+            dataset.examples,
+            SETTINGS,
+            pad_id=0,
+            checkpoints=kept(tmp_path, run="b"),
+        )
     newest = max(tmp_path.glob("step-*"))
     (newest / "optimizer.safetensors").write_bytes(b"cut")
     with pytest.raises(InputError, match="has changed"):
-        train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=Checkpoints(folder=tmp_path, every=1, run="a"))
+        train(
+            model,
+            dataset.examples,
+            SETTINGS,
+            pad_id=0,
+            checkpoints=kept(tmp_path, run="a"),
+        )
+
+
+def test_a_state_under_the_number_of_another_step_is_refused(tmp_path: Path):
+    model, dataset = prepared("llama", count=2)
+    train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=kept(tmp_path))
+    newest = max(tmp_path.glob("step-*"))
+    newest.rename(newest.with_name("step-00000099.moved"))
+    with pytest.raises(InputError, match="holds another number of steps"):
+        train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=kept(tmp_path))
+
+
+def test_a_state_without_its_last_file_is_not_seen_and_goes_when_newer_ones_are_kept(tmp_path: Path):
+    whole, dataset = prepared("llama")
+    train(whole, dataset.examples, SETTINGS, pad_id=0, checkpoints=kept(tmp_path))
+    (newest, before) = sorted(tmp_path.glob("step-*"), reverse=True)
+    (newest / "state.json").unlink()
+    (tmp_path / "step-00000001.killed").mkdir()
+    (tmp_path / "step-00000001.killed" / "adapter.safetensors").write_bytes(b"half")
+    model, _ = prepared("llama")
+    done: list[int] = []
+    train(
+        model, dataset.examples, SETTINGS, pad_id=0, checkpoints=kept(tmp_path),
+        on_step=lambda step: done.append(step.step),
+    )  # fmt: skip
+    assert done == [int(newest.name[5:13])]
+    assert adapter_hash(model, tmp_path / "a") == adapter_hash(whole, tmp_path / "b")
+    assert before.exists()
+    assert not (tmp_path / "step-00000001.killed").exists()
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_sigterm_lets_the_step_end_and_keeps_it(keeps: bool, tmp_path: Path):
+    whole, dataset = prepared("llama")
+    train(whole, dataset.examples, SETTINGS, pad_id=0)
+    checkpoints = kept(tmp_path, every=100) if keeps else None
+
+    def terminate(step: Step) -> None:
+        if step.step == 2:
+            signal.raise_signal(signal.SIGTERM)
+
+    before = signal.getsignal(signal.SIGTERM)
+    model, _ = prepared("llama")
+    words = "after step 3; the next run goes on from" if keeps else "after step 3; without --checkpoint-dir"
+    with pytest.raises(TransientError, match=words):
+        train(model, dataset.examples, SETTINGS, pad_id=0, checkpoints=checkpoints, on_step=terminate)
+    assert signal.getsignal(signal.SIGTERM) is before
+    model, _ = prepared("llama")
+    done: list[int] = []
+    train(
+        model, dataset.examples, SETTINGS, pad_id=0, checkpoints=checkpoints,
+        on_step=lambda step: done.append(step.step),
+    )  # fmt: skip
+    assert done[0] == (4 if keeps else 1)
+    assert adapter_hash(model, tmp_path / "a") == adapter_hash(whole, tmp_path / "b")
 
 
 @pytest.mark.parametrize("architecture", toys.ARCHITECTURES)
