@@ -1,4 +1,4 @@
-{{/* What `leakscape register` reads: its format is described in docs/reference/registrations.md. */}}
+{{/* What `leakscape register` reads: its format is described in docs/registrations.md. */}}
 
 {{- define "leakscape.token.path" -}}
 {{- if ne .Values.kubeflow.auth.mode "none" -}}/var/run/secrets/leakscape/{{ include "leakscape.token.key" . }}{{- end -}}
