@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leakscape.contract import Spec, spec
-from leakscape.errors import InputError, PlanError
+from leakscape.errors import EXIT_DONE, EXIT_GATE, InputError, PlanError
 from pipelines.cluster import build_for_cluster, pipeline_name
 from pipelines.compose import Graph, compose
 from pipelines.images import images
@@ -38,7 +38,8 @@ class Result:
         exit_code: 0, or that of the step that failed.
         ran: how many steps did their work.
         reused: how many were taken from an earlier run.
-        files: the results at the top of the audit's folder, by the names of `RESULTS`; none after a failure.
+        files: the results at the top of the audit's folder, by the names of `RESULTS`; none after a failure other than
+            the gate's.
     """
 
     exit_code: int
@@ -141,7 +142,7 @@ def _place_results(outcome: "Outcome", of_step: Spec, out: Path) -> dict[str, Pa
     outputs = {field.name for field in of_step.outputs}
     files: dict[str, Path] = {}
     for name, (output, inside) in RESULTS.items():
-        if outcome.exit_code or output not in outputs:
+        if outcome.exit_code not in (EXIT_DONE, EXIT_GATE) or output not in outputs:
             continue
         shutil.copyfile(outcome.artifact(LANDSCAPE, output) / inside, out / name)
         files[name] = out / name

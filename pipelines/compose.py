@@ -18,14 +18,18 @@ from leakscape.errors import PlanError
 from pipelines.parameters import (
     CANARIES,
     EVALUATE,
+    GATE,
     JOINS,
     LANDSCAPE,
     POPULATION,
+    PUBLISH,
     SHARD,
     SHARDS,
     Contracts,
     complete,
     known_by,
+    published,
+    stated,
 )
 from pipelines.placement import Placement
 from pipelines.schema import Condition, Parameters, Plan, Target, Use
@@ -39,7 +43,7 @@ MOST_CHARACTERS = 10_000
 
 # Kinds that are no evidence about how a condition came about: data, weights, scores, and files for the UI.
 _NO_EVIDENCE = frozenset(
-    {"population", "corpus", "canaries", "adapter", "measurements", "landscape", "verdict"}
+    {"population", "corpus", "canaries", "adapter", "measurements", "landscape", "verdict", "published"}
     | {"html", "markdown", "metrics", "classification_metrics"}
 )
 
@@ -200,8 +204,12 @@ def compose(plan: Plan, contracts: Contracts, *, content_hash: str = "") -> Grap
         for condition in plan.conditions:
             if condition.applies_to(target):
                 everything = everything.together(_condition(steps, target, condition, start))
-    report = {**plan.report, **_stated(plan, spec(contracts[LANDSCAPE]))}
-    steps.add(LANDSCAPE, report, everything)
+    report = {**plan.report, **stated(plan, spec(contracts[LANDSCAPE]))}
+    _, compared = steps.add(LANDSCAPE, report, everything)
+    if published(plan):
+        _, compared = steps.add(PUBLISH, {"history": plan.report.get("history", ""), **plan.publish}, compared)
+    if plan.gate:
+        steps.add(GATE, {}, compared)
     found = titled(tuple(steps.found.values()), plan, contracts)
     return Graph(
         name=plan.name,
@@ -236,26 +244,6 @@ def _condition(steps: _Steps, target: Target, condition: Condition, chain: _Chai
         chain = add(condition.train.component, {**defaults, **condition.train.settings}, chain)
     own = {**base, "target": target.label, "condition": condition.name}
     return add(EVALUATE, {**target.evaluate, **condition.evaluate, **own}, chain)
-
-
-def _stated(plan: Plan, found: Spec) -> Parameters:
-    """What the landscape must know of the plan: enough to order and label its rows."""
-    stated: Parameters = {
-        "name": plan.name,
-        "description": plan.description,
-        "seed": plan.seed,
-        "targets": [
-            {"name": target.label, "model": target.model, "revision": target.revision} for target in plan.targets
-        ],
-        "conditions": [
-            # The targets only where they are not all: a condition is not missing where it was never meant to run.
-            {"name": condition.name, "summary": condition.summary}
-            | ({"targets": condition.targets} if condition.targets else {})
-            for condition in plan.conditions
-        ],
-    }
-    rules = [rule.model_dump(exclude_none=True) for rule in plan.gate]
-    return known_by(found, {"plan": stated, "gate": rules})
 
 
 def _check_length(component: str, parameters: Parameters) -> None:

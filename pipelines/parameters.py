@@ -14,6 +14,9 @@ Contracts = Mapping[str, type[Any]]
 POPULATION, CANARIES, EVALUATE, LANDSCAPE = "synthea-gen", "canary-insert", "evaluate", "landscape"
 """The components of the fixed frame: each plan has one population, one set of canaries and one landscape."""
 
+PUBLISH, GATE = "publish", "gate"
+"""The components of a plan with a gate or a history, after the landscape."""
+
 JOINS = {"vllm-rewrite": "rewrite-join"}
 """Corpus steps that can be done in parts side by side, by `shards`, and the component that joins the parts."""
 
@@ -30,6 +33,7 @@ SUPPLIED = {
         "condition": "the condition's name",
     },
     "report": {"plan": "the plan itself", "gate": "the plan's `gate`"},
+    "publish": {"history": "the report's `history`"},
 }
 
 
@@ -69,9 +73,34 @@ def works_on_corpus(found: Spec) -> bool:
     return "corpus" in kinds(found.inputs) and bool({"corpus", "judgements", "disclosures"} & set(kinds(found.outputs)))
 
 
+def published(plan: Plan) -> bool:
+    """Whether an audit leaves more behind than its report: a history, a verdict for other systems."""
+    return bool(plan.gate or plan.publish or plan.report.get("history"))
+
+
 def kinds(fields: Iterable[Field]) -> list[str]:
     """The artifact kinds of some fields."""
     return [field.role.kind for field in fields if not isinstance(field.role, Param)]
+
+
+def stated(plan: Plan, found: Spec) -> Parameters:
+    """What the landscape must know of the plan: enough to order and label its rows."""
+    told: Parameters = {
+        "name": plan.name,
+        "description": plan.description,
+        "seed": plan.seed,
+        "targets": [
+            {"name": target.label, "model": target.model, "revision": target.revision} for target in plan.targets
+        ],
+        "conditions": [
+            # The targets only where they are not all: a condition is not missing where it was never meant to run.
+            {"name": condition.name, "summary": condition.summary}
+            | ({"targets": condition.targets} if condition.targets else {})
+            for condition in plan.conditions
+        ],
+    }
+    rules = [rule.model_dump(exclude_none=True) for rule in plan.gate]
+    return known_by(found, {"plan": told, "gate": rules})
 
 
 def parameter_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
@@ -88,11 +117,14 @@ def _frame_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
         (POPULATION, "population", plan.population),
         (CANARIES, "canaries", plan.canaries),
         (LANDSCAPE, "report", plan.report),
+        *([(PUBLISH, "publish", plan.publish)] if published(plan) else []),
     ):
         if name not in contracts:
             yield Fault((key,), f"needs the component {name}, which this installation lacks.")
             continue
         yield from _settings_faults(spec(contracts[name]), given, (key,), SUPPLIED.get(key, {}))
+    if plan.gate and GATE not in contracts:
+        yield Fault(("gate",), f"needs the component {GATE}, which this installation lacks.")
     if EVALUATE not in contracts:
         yield Fault(("conditions",), f"need the component {EVALUATE}, which this installation lacks.")
 

@@ -89,7 +89,7 @@ def check(source: Source, *, contracts: Mapping[str, type[Any]] | None = None) -
     try:
         plan = Plan.model_validate(source.data)
     except ValidationError as error:
-        refuse(source, [_schema_fault(dict(found)) for found in error.errors(include_url=False)])
+        refuse(source, [schema_fault(dict(found)) for found in error.errors(include_url=False)])
     named = placement.faults(plan.placement, contracts)
     if faults := [*_cross_faults(plan), *parameter_faults(plan, contracts), *named]:
         refuse(source, faults)
@@ -106,11 +106,13 @@ def _at_home(plan: Plan, source: Source, path: Path) -> Plan:
     return plan.model_copy(update={"population": {**plan.population, "path": str(absolute)}})
 
 
-def _schema_fault(error: dict[str, Any]) -> Fault:
+def schema_fault(error: dict[str, Any], model: type[BaseModel] = Plan) -> Fault:
+    """A fault of pydantic's, in our words; `model` is what the document as a whole should be."""
     place: Place = error["loc"]
     kind, context = error["type"], error.get("ctx", {})
     if kind == "extra_forbidden":
-        return Fault(place, f"is no key of a plan here; {choose(str(place[-1]), _keys_at(place[:-1]))}")
+        what = "of a plan here" if model is Plan else "here"
+        return Fault(place, f"is no key {what}; {choose(str(place[-1]), _keys_at(model, place[:-1]))}")
     if kind == "missing" and place[-1] == "component":
         return Fault(place[:-1], "names no component; add `component: NAME`.")
     if kind == "string_pattern_mismatch":
@@ -129,9 +131,9 @@ def _pattern_words(place: Place) -> str:
     return "must be a short name of letters, digits and hyphens that begins with a letter or digit."
 
 
-def _keys_at(place: Place) -> list[str]:
+def _keys_at(document: type[BaseModel], place: Place) -> list[str]:
     """The keys that the schema knows at a place."""
-    model: Any = Plan
+    model: Any = document
     named_freely = False
     for part in place:
         if isinstance(part, int) or named_freely:
@@ -187,10 +189,25 @@ def _condition_faults(plan: Plan) -> Iterator[Fault]:
 def _gate_faults(plan: Plan) -> Iterator[Fault]:
     names = [condition.name for condition in plan.conditions]
     labels = [target.label for target in plan.targets]
+    references = ["last", *(item.name for item in plan.conditions if item.untouched or item.name == "direct")]
+    metrics = _metrics(plan)
     for index, rule in enumerate(plan.gate):
+        if rule.metric not in metrics:
+            yield Fault(("gate", index, "metric"), f"is no metric of this plan: {choose(rule.metric, metrics)}")
+        if rule.against and rule.against not in references:
+            yield Fault(("gate", index, "against"), f"can't be {rule.against}: {choose(rule.against, references)}")
         if rule.condition not in names:
             yield Fault(("gate", index, "condition"), f"is no condition: {choose(rule.condition, names)}")
         if rule.target and rule.target not in labels:
             yield Fault(("gate", index, "target"), f"is no target of this plan: {choose(rule.target, labels)}")
         if (rule.at_most is None) == (rule.at_least is None):
             yield Fault(("gate", index), "needs one of `at_most` and `at_least`.")
+
+
+def _metrics(plan: Plan) -> list[str]:
+    """Every metric that an audit of this plan may have a figure for."""
+    from leakscape.landscape.catalogue import CATALOGUE, HARNESS
+
+    given = [*(target.evaluate for target in plan.targets), *(condition.evaluate for condition in plan.conditions)]
+    tasks = [task for settings in given for task in settings.get("harness_tasks", []) if isinstance(task, str)]
+    return [*CATALOGUE, *dict.fromkeys(f"{HARNESS}{task.rstrip('/').rpartition('/')[2]}" for task in tasks)]

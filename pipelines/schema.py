@@ -67,11 +67,16 @@ class Condition(Strict):
 
 
 class Rule(Strict):
-    """A rule of the gate: one bound of a metric's interval must keep to a limit."""
+    """A rule of the gate: one bound of a metric's interval must keep to a limit.
+
+    `against` names what the metric's change is held against: `last` for the last audit, or the untouched or the direct
+    condition; empty for the metric itself.
+    """
 
     metric: Annotated[str, Field(min_length=1)]
     condition: str
     target: str = ""
+    against: str = ""
     bound: Literal["low", "high"]
     at_most: float | None = None
     at_least: float | None = None
@@ -89,5 +94,6 @@ class Plan(Strict):
     targets: Annotated[list[Target], Field(min_length=1)]
     conditions: Annotated[list[Condition], Field(min_length=1)]
     report: Parameters = Field(default_factory=dict)
+    publish: Parameters = Field(default_factory=dict)
     gate: list[Rule] = Field(default_factory=list)
     placement: Placement = Field(default_factory=Placement)

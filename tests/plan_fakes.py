@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from components.finish.contract import Finish
+from components.gate.contract import Gate
 from components.preflight.contract import Preflight
+from components.publish.contract import Publish
 from leakscape.contract import IMAGES, In, Out, Param, component, spec
 
 PUSHED = {name: f"registry.example/leakscape/{name}@sha256:{number:064x}" for number, name in enumerate(IMAGES, 1)}
@@ -109,13 +111,18 @@ class Landscape:
     resamples: Annotated[int, Param("Bootstrap resamples.", low=100)] = 2000
     confidence: Annotated[float, Param("Level.", above=0, high=0.999)] = 0.95
     seed: Annotated[int, Param("Seed.", low=0)] = 0
+    gate: Annotated[list[Any], Param("Rules.")] = field(default_factory=list)
+    history: Annotated[str, Param("History.")] = ""
     landscape: Annotated[Path, Out("landscape", "Landscape.")]
     report: Annotated[Path, Out("html", "Report.")]
+    verdict: Annotated[Path, Out("verdict", "Verdict.")]
 
 
 CONTRACTS: dict[str, type[Any]] = {
     spec(contract).name: contract
-    for contract in (Canaries, DpTrain, Evaluate, Finish, Landscape, LoraTrain, Preflight, Scrub, Population)
+    for contract in (
+        *(Canaries, DpTrain, Evaluate, Finish, Gate, Landscape, LoraTrain, Population, Preflight, Publish, Scrub),
+    )
 }
 
 PLAN = """\

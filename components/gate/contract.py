@@ -14,6 +14,9 @@ class Gate:
     """
 
     verdict: Annotated[Path, In("verdict", "The verdict on a landscape.")]
+    published: Annotated[
+        Path, In("published", "What publish wrote: so that nothing is left to write when a run fails.")
+    ]
 
 
 CONTRACT = Gate

@@ -105,7 +105,7 @@ def _audit(arguments: argparse.Namespace) -> int:
                 "files": files,
             }
         )
-    elif not result.exit_code:
+    elif result.files:
         say(f"{result.ran} steps ran, {result.reused} were taken from an earlier run. The report:")
         answer(result.files["report.html"])
     return result.exit_code

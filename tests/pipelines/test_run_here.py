@@ -34,6 +34,8 @@ def ended(exit_code: int) -> Run:
         (folder / "landscape").mkdir(parents=True)
         (folder / "landscape" / "landscape.json").write_text("{}", encoding="utf-8")
         (folder / "report").write_text("<html>", encoding="utf-8")
+        (folder / "verdict").mkdir()
+        (folder / "verdict" / "verdict.json").write_text("{}", encoding="utf-8")
         states = [State.REUSED, State.DONE, State.FAILED if exit_code else State.DONE]
         step = Step(task="landscape", title="landscape", component="landscape", folder=folder, log=out / "log")
         steps = tuple(Step(**{**vars(step), "state": state}) for state in states)
@@ -47,8 +49,15 @@ def test_results_lie_at_the_top(graph: Graph, tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(local, "run", ended(0))
     result = audit.run_here(graph, CONTRACTS, out=tmp_path / "out", store=tmp_path / "store")
     assert (result.exit_code, result.ran, result.reused) == (0, 2, 1)
-    assert result.files == {name: tmp_path / "out" / name for name in ("landscape.json", "report.html")}
+    assert result.files == {name: tmp_path / "out" / name for name in audit.RESULTS}
     assert result.files["report.html"].read_text(encoding="utf-8") == "<html>"
+
+
+def test_a_gate_that_failed_leaves_all_results(graph: Graph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(local, "run", ended(3))
+    result = audit.run_here(graph, CONTRACTS, out=tmp_path, store=tmp_path / "store")
+    assert (result.exit_code, set(result.files)) == (3, set(audit.RESULTS))
+    assert (tmp_path / "verdict.json").exists()
 
 
 def test_a_failed_run_leaves_no_results_of_the_one_before(
