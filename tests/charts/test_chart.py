@@ -514,3 +514,13 @@ def test_the_notes_tell_what_to_type_next():
     assert "base_url: http://demo-leakscape-vllm.audits.svc:8000/v1" in notes("vllm")
     assert "Nothing is registered yet" in notes("minimal")
     assert "dev is on" in notes("dev")
+
+
+def test_the_page_of_registrations_shows_the_file_that_is_rendered():
+    page = (ROOT / "docs" / "registrations.md").read_text(encoding="utf-8")
+    shown = yaml.safe_load(page.partition("```yaml\n")[2].partition("```")[0])
+    rendered = registrations(render("default"))
+    assert shown.keys() == rendered.keys()
+    assert shown["images"] == rendered["images"]
+    (ours,), (theirs,) = shown["registrations"], rendered["registrations"]
+    assert (ours.keys(), ours["schedule"]) == (theirs.keys(), theirs["schedule"])
