@@ -16,7 +16,7 @@ from s3_faults import Proxy, Status, proxied
 from s3_server import S3Server
 
 from leakscape.errors import InputError, TransientError
-from leakscape.storage import AbsentError, TakenError, fetch, open_place
+from leakscape.storage import AbsentError, TakenError, fetch, local_copy, open_place
 from leakscape.storage.s3 import S3Place
 from leakscape.storage.s3_client import S3Settings
 
@@ -300,3 +300,15 @@ def test_encryption_is_asked_for(s3: S3Server, monkeypatch: pytest.MonkeyPatch, 
     assert [head.get("ServerSideEncryption") for head in heads] == ["AES256", "AES256"]
     place.download("b", tmp_path / "again")
     assert digest(tmp_path / "again") == digest(file)
+
+
+def test_a_prefix_or_one_object_is_copied_here(s3: S3Server, tmp_path: Path) -> None:
+    text = s3.place("imports")
+    with open_place(text) as place:
+        place.create("csv/patients.csv", b"Id")
+        place.create("synthea.jar", b"jar")
+    assert local_copy("/a/path", tmp_path) == Path("/a/path")
+    assert (local_copy(f"{text}/csv/", tmp_path) / "patients.csv").read_bytes() == b"Id"
+    assert local_copy(f"{text}/synthea.jar", tmp_path).read_bytes() == b"jar"
+    with pytest.raises(AbsentError, match="does not exist"):
+        local_copy(f"{text}/nothing", tmp_path)
