@@ -10,7 +10,7 @@ from leakscape.errors import EXIT_DONE, LeakscapeError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leakscape.statistics.null import NullTest
+    from leakscape.statistics.null_outcome import NullTest
 
 _FEWEST = 100  # draws below which the error passes anything
 

@@ -5,10 +5,8 @@ against what theory says. A figure that finds something here would find it in an
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +15,9 @@ from leakscape.scoring.exposure import exposure, mean_rank
 from leakscape.statistics.binomial import share_interval
 from leakscape.statistics.bootstrap import Floats, interval, of_values, replicates
 from leakscape.statistics.correlation import spearman
+from leakscape.statistics.null_outcome import NullTest, rng_of, share
 from leakscape.statistics.one_run import audit
-from leakscape.statistics.paired import holm, sign_flip_test
+from leakscape.statistics.paired import holm, paired_shares, sign_flip_test
 from leakscape.statistics.power import null_exposure
 from leakscape.statistics.roc import area, detection
 
@@ -26,67 +25,13 @@ CANDIDATES = 6301
 LEVEL = 0.05
 DRAWS = 1000
 
-_ERRORS = 4.0  # standard errors of the simulation that an outcome may lie off: 1 in 16,000 by chance
-_ROUNDING = 1e-12
 _RESAMPLES = 1000
 _MEMBERS, _OTHERS = 200, 1000
 _FEW, _MANY = 12, 20  # pairs below and above the sign-flip test's limit for all patterns
 _HOLM_TESTS = 8
+_COMMON = 0.3  # the chance that a canary is told, the same on both sides
 _CONDITIONS = 7
 _DELTA = 1e-5
-
-
-Rule = Literal["equal", "at most", "at least"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NullTest:
-    """What a null test found.
-
-    Args:
-        name: of the test, with its size.
-        expected: what theory says.
-        observed: what came out.
-        error: the simulation's standard error; 0 where nothing was drawn.
-        allowance: how far the figure may be off because it is an approximation that is known as one.
-        rule: whether `observed` must equal `expected` or keep to one side of it.
-        draws: how many.
-    """
-
-    name: str
-    expected: float
-    observed: float
-    error: float
-    allowance: float = 0.0
-    rule: Rule = "equal"
-    draws: int
-
-    @property
-    def passed(self) -> bool:
-        """Whether the outcome lies within the simulation's error and the allowance of where it must; never for NaN."""
-        slack = _ERRORS * self.error + self.allowance + _ROUNDING
-        low = -math.inf if self.rule == "at most" else self.expected - slack
-        high = math.inf if self.rule == "at least" else self.expected + slack
-        return low <= self.observed <= high
-
-
-def _rng(name: str, seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, *name.encode()])
-
-
-def _share(
-    name: str, hits: Sequence[bool], expected: float, rule: Rule = "equal", *, allowance: float = 0.0
-) -> NullTest:
-    """A share of draws; its error is the binomial one under what is expected."""
-    return NullTest(
-        name=name,
-        expected=expected,
-        observed=float(np.mean(hits)),
-        error=math.sqrt(expected * (1 - expected) / len(hits)),
-        allowance=allowance,
-        rule=rule,
-        draws=len(hits),
-    )
 
 
 def _ranks(count: int, rng: np.random.Generator, rank: Callable[[float, Floats], float]) -> Floats:
@@ -98,7 +43,7 @@ def _ranks(count: int, rng: np.random.Generator, rank: Callable[[float, Floats],
 def exposure_mean(draws: int, seed: int, *, rank: Callable[[float, Floats], float] = mean_rank) -> NullTest:
     """Exposure of unseen secrets: log2(N) - log2(N!) / N = 1.4415 bits on average (uniform ranks)."""
     name = f"exposure: mean, {CANDIDATES:,} names"
-    bits = _ranks(draws, _rng(name, seed), rank)
+    bits = _ranks(draws, rng_of(name, seed), rank)
     expected = math.log2(CANDIDATES) - math.lgamma(CANDIDATES + 1) / math.log(2) / CANDIDATES
     error = null_exposure(CANDIDATES)[1] / math.sqrt(draws)
     return NullTest(name=name, expected=expected, observed=float(bits.mean()), error=error, draws=draws)
@@ -107,7 +52,7 @@ def exposure_mean(draws: int, seed: int, *, rank: Callable[[float, Floats], floa
 def exposure_deviation(draws: int, seed: int, *, rank: Callable[[float, Floats], float] = mean_rank) -> NullTest:
     """Exposure of unseen secrets: a standard deviation of 1.437 bits."""
     name = f"exposure: deviation, {CANDIDATES:,} names"
-    bits = _ranks(draws, _rng(name, seed), rank)
+    bits = _ranks(draws, rng_of(name, seed), rank)
     expected = null_exposure(CANDIDATES)[1]
     error = expected * math.sqrt(2 / draws)  # an exponential's fourth moment, nearly ours, is 9 squared variances
     return NullTest(name=name, expected=expected, observed=float(bits.std()), error=error, draws=draws)
@@ -133,7 +78,7 @@ def _area(members: Floats, others: Floats) -> tuple[float, float, float]:
 def area_mean(draws: int, seed: int, *, of: Area = _area) -> NullTest:
     """The area under the ROC curve is one half on average."""
     name = "membership: area under the curve"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     found = np.array([of(rng.standard_normal(100), rng.standard_normal(100))[0] for _ in range(draws)])
     # Variance of the Mann-Whitney share where both sides have one distribution: (m + n + 1) / (12 m n).
     error = math.sqrt(201 / (12 * 100 * 100) / draws)
@@ -143,9 +88,9 @@ def area_mean(draws: int, seed: int, *, of: Area = _area) -> NullTest:
 def area_coverage(draws: int, seed: int, *, of: Area = _area) -> NullTest:
     """Its 95 % interval holds one half in about 95 % of draws."""
     name = "membership: area's interval holds 0.5"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     ends = [of(rng.standard_normal(100), rng.standard_normal(100))[1:] for _ in range(draws)]
-    return _share(name, [low <= 0.5 <= high for low, high in ends], 1 - LEVEL, allowance=0.015)  # noqa: PLR2004 - chance
+    return share(name, [low <= 0.5 <= high for low, high in ends], 1 - LEVEL, allowance=0.015)  # noqa: PLR2004 - chance
 
 
 def _found(members: Floats, others: Floats) -> float:
@@ -155,7 +100,7 @@ def _found(members: Floats, others: Floats) -> float:
 def detected_share(draws: int, seed: int, *, of: Callable[[Floats, Floats], float] = _found) -> NullTest:
     """Members found at a false-positive rate of 1 %: the chance to pass the 11th of 1,000 others, 11 / 1,001."""
     name = "membership: found at 1 % false alarms"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     found = [of(rng.standard_normal(_MEMBERS), rng.standard_normal(_OTHERS)) for _ in range(draws)]
     # Each draw's share varies by its members and by its threshold, a beta variable.
     passing = _OTHERS // 100 + 1
@@ -177,9 +122,9 @@ def _bound(scores: Floats, coins: NDArray[np.bool_]) -> float:
 def epsilon_bound(draws: int, seed: int, *, canaries: int = 200, bound: Bound = _bound) -> NullTest:
     """The one-run bound on epsilon is 0 in at least 95 % of draws (Steinke et al. 2023)."""
     name = f"epsilon: bound is 0, {canaries:,} coins"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     found = [bound(rng.standard_normal(canaries), rng.integers(0, 2, canaries) == 1) for _ in range(draws)]
-    return _share(name, [value == 0 for value in found], 1 - LEVEL, "at least")
+    return share(name, [value == 0 for value in found], 1 - LEVEL, "at least")
 
 
 def sign_flips(
@@ -187,19 +132,45 @@ def sign_flips(
 ) -> NullTest:
     """The paired test rejects at .05 in 5 % of draws, and never in more than error explains."""
     name = f"paired test: rejects, {pairs} pairs"
-    p_values = test(_rng(name, seed).standard_normal((draws, pairs)))
-    return _share(name, [bool(p <= LEVEL) for p in p_values], LEVEL, "at most")
+    p_values = test(rng_of(name, seed).standard_normal((draws, pairs)))
+    return share(name, [bool(p <= LEVEL) for p in p_values], LEVEL, "at most")
+
+
+def _mcnemar(left: Floats, right: Floats) -> tuple[float, float, float]:
+    found = paired_shares(left, right)
+    if found is None or found.low is None or found.high is None:
+        return math.nan, math.nan, math.nan
+    return found.p, found.low, found.high
+
+
+Shares = Callable[[Floats, Floats], tuple[float, float, float]]
+"""Zeros and ones of both sides to p and the interval of the difference."""
+
+
+def share_test(draws: int, seed: int, *, of: Shares = _mcnemar) -> NullTest:
+    """McNemar's exact test of two shares of the same canaries rejects at .05 in at most 5 % of draws."""
+    name = f"paired shares: rejects, {_MANY} pairs"
+    sides = rng_of(name, seed).random((draws, 2, _MANY)) < _COMMON
+    return share(name, [of(*side.astype(np.float64))[0] <= LEVEL for side in sides], LEVEL, "at most")
+
+
+def share_coverage(draws: int, seed: int, *, of: Shares = _mcnemar) -> NullTest:
+    """Newcombe's interval of their difference holds 0 in about 95 % of draws, rather in more."""
+    name = f"paired shares: difference's interval, {_MANY} pairs"
+    sides = rng_of(name, seed).random((draws, 2, _MANY)) < _COMMON
+    ends = [of(*side.astype(np.float64))[1:] for side in sides]
+    return share(name, [low <= 0 <= high for low, high in ends], 1 - LEVEL, "at least", allowance=0.01)
 
 
 def holm_family(draws: int, seed: int, *, correct: Callable[[Floats], Floats] = holm) -> NullTest:
     """Eight conditions held against one reference: any false finding at .05 after correction in at most 5 %."""
     name = f"Holm: any of {_HOLM_TESTS} conditions found"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     hits = []
     for _ in range(draws):
         bits = -np.log2(rng.random((_HOLM_TESTS + 1, _FEW)))
         hits.append(bool((correct(sign_flip_test(bits[1:] - bits[0])) <= LEVEL).any()))
-    return _share(name, hits, LEVEL, "at most")
+    return share(name, hits, LEVEL, "at most")
 
 
 Interval = Callable[[Floats, int], tuple[float, float]]
@@ -214,24 +185,24 @@ def _bca(values: Floats, seed: int) -> tuple[float, float]:
 def paired_coverage(draws: int, seed: int, *, ends: Interval = _bca) -> NullTest:
     """The BCa interval of a mean paired difference in exposure holds 0 in 92 to 95 % of draws: 20 pairs are few."""
     name = f"bootstrap: difference's interval, {_MANY} pairs"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     hits = []
     for number in range(draws):
         bits = -np.log2(rng.random((2, _MANY)))
         low, high = ends(bits[0] - bits[1], number)
         hits.append(low <= 0 <= high)
-    return _share(name, hits, 1 - LEVEL, allowance=0.025)
+    return share(name, hits, 1 - LEVEL, allowance=0.025)
 
 
 def mean_coverage(draws: int, seed: int, *, ends: Interval = _bca) -> NullTest:
     """The BCa interval of mean exposure, whose spread is skewed, holds the mean in about 95 % of draws."""
     name = "bootstrap: mean exposure's interval, 100 canaries"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     hits = []
     for number in range(draws):
         low, high = ends(-np.log2(rng.random(100)), number)
         hits.append(low <= 1 / math.log(2) <= high)
-    return _share(name, hits, 1 - LEVEL, allowance=0.01)
+    return share(name, hits, 1 - LEVEL, allowance=0.01)
 
 
 def _spearman(left: Floats, right: Floats, seed: int) -> float:
@@ -244,10 +215,10 @@ def rank_correlation(
 ) -> NullTest:
     """The permutation p of Spearman's coefficient is uniform but for its steps: at most x in a share x of draws."""
     name = f"Spearman: p at most {at:g}, {_CONDITIONS} conditions"
-    rng = _rng(name, seed)
+    rng = rng_of(name, seed)
     sides = rng.standard_normal((draws, 2, _CONDITIONS))
     found = [p_of(left, right, number) for number, (left, right) in enumerate(sides)]
-    return _share(name, [p <= at for p in found], at, allowance=0.005)  # p comes in steps
+    return share(name, [p <= at for p in found], at, allowance=0.005)  # p comes in steps
 
 
 def exact_coverage(
@@ -280,6 +251,8 @@ TESTS: tuple[Callable[[int, int], NullTest], ...] = (
     detected_share,
     *(partial(epsilon_bound, canaries=canaries) for canaries in (100, 200, 1000)),
     *(partial(sign_flips, pairs=pairs) for pairs in (_FEW, _MANY)),
+    share_test,
+    share_coverage,
     holm_family,
     paired_coverage,
     mean_coverage,

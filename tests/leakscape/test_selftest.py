@@ -5,7 +5,7 @@ import pytest
 
 from leakscape import cli
 from leakscape.statistics import null
-from leakscape.statistics.null import NullTest
+from leakscape.statistics.null_outcome import NullTest
 
 
 def found(observed: float) -> NullTest:

@@ -11,7 +11,7 @@ from leakscape.scoring.exposure import mean_rank
 from leakscape.statistics import null
 from leakscape.statistics.binomial import share_interval
 from leakscape.statistics.bootstrap import Floats
-from leakscape.statistics.null import NullTest
+from leakscape.statistics.null_outcome import NullTest, Rule
 from leakscape.statistics.paired import sign_flip_test
 from leakscape.statistics.roc import area, detection
 
@@ -66,6 +66,16 @@ def one_sided(differences: Floats) -> Floats:
     return sign_flip_test(differences) / 2
 
 
+def one_sided_shares(left: Floats, right: Floats) -> tuple[float, float, float]:
+    p, low, high = null._mcnemar(left, right)
+    return p / 4, low, high
+
+
+def narrow_shares(left: Floats, right: Floats) -> tuple[float, float, float]:
+    difference = float(np.mean(left) - np.mean(right))
+    return 1.0, difference - 0.1, difference + 0.1
+
+
 def uncorrected(p_values: Floats) -> Floats:
     return p_values
 
@@ -98,6 +108,8 @@ def wald(part: int, whole: int) -> tuple[float, float]:
         lambda: null.detected_share(DRAWS, 0, of=low_threshold),
         lambda: null.epsilon_bound(1000, 0, bound=best_of_two_guessers),
         lambda: null.sign_flips(2000, 0, test=one_sided),
+        lambda: null.share_test(DRAWS, 0, of=one_sided_shares),
+        lambda: null.share_coverage(DRAWS, 0, of=narrow_shares),
         lambda: null.holm_family(DRAWS, 0, correct=uncorrected),
         lambda: null.paired_coverage(DRAWS, 0, ends=deviation_for_error),
         lambda: null.mean_coverage(DRAWS, 0, ends=deviation_for_error),
@@ -120,7 +132,7 @@ def test_a_figure_that_is_no_number_fails():
 @pytest.mark.parametrize(
     ("rule", "low", "high"), [("equal", False, False), ("at most", True, False), ("at least", False, True)]
 )
-def test_rules_by_hand(rule: null.Rule, low: bool, high: bool):
+def test_rules_by_hand(rule: Rule, low: bool, high: bool):
     """Four errors of .01 and an allowance of .01 around .5: .45 to .55 is near enough."""
     outcomes = [
         NullTest(name="a", expected=0.5, observed=value, error=0.01, allowance=0.01, rule=rule, draws=1).passed

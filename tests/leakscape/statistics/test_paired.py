@@ -1,4 +1,5 @@
 import itertools
+from random import Random
 
 import numpy as np
 import pytest
@@ -75,6 +76,21 @@ def test_holm_never_lowers_a_p_and_keeps_their_order(values: list[float]):
     adjusted = holm(p)
     assert np.all(adjusted >= p)
     assert np.all(np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.data())
+def test_a_larger_p_never_makes_another_condition_more_significant(values: list[float], data: st.DataObject):
+    raised = np.array(values)
+    place = data.draw(st.integers(0, len(values) - 1))
+    raised[place] = data.draw(st.floats(float(raised[place]), 1))
+    assert np.all(holm(raised) >= holm(np.array(values)) - 1e-12)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10), st.randoms(use_true_random=False))
+def test_holm_does_not_depend_on_the_order_of_conditions(values: list[float], random: Random):
+    order = list(range(len(values)))
+    random.shuffle(order)
+    assert holm(np.array(values)[order]) == pytest.approx(holm(np.array(values))[order])
 
 
 def shares(common: int, more: int, fewer: int, neither: int) -> PairedDifference:

@@ -1,6 +1,7 @@
 """Curves, areas and rates against loops over pairs, scores by hand and the null."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -22,6 +23,12 @@ def wins(member: float, other: float) -> float:
 def test_area_is_the_share_of_pairs_that_a_member_wins(members: Floats, others: Floats):
     pairs = [wins(member, other) for member in members for other in others]
     assert area(members, others).value == pytest.approx(sum(pairs) / len(pairs))
+
+
+@given(SCORES, SCORES, st.sampled_from([np.exp, np.arctan, lambda scores: 3 * scores - 7, np.cbrt]))
+def test_only_the_order_of_scores_counts(members: Floats, others: Floats, rising: Callable[[Floats], Floats]):
+    assert area(rising(members), rising(others)) == area(members, others)
+    assert area(-members, -others).value == pytest.approx(1 - area(members, others).value)
 
 
 @given(SCORES, SCORES)
