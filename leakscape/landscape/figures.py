@@ -8,8 +8,8 @@ from typing import Literal
 class Estimate:
     """A figure from n canaries, records, people or items.
 
-    `low` and `high` are null where fewer than two tell no spread; `high` alone where nothing bounds the figure above: it is
-    too large for a number, or a lower bound itself.
+    `low` and `high` are null where fewer than two tell no spread; `high` alone where nothing bounds the figure above:
+    where it is too large for a number, and of a lower bound.
     """
 
     value: float
