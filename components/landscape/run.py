@@ -40,7 +40,7 @@ def run(contract: Landscape) -> None:
     with artifacts.create(contract.verdict, schema=schemas.VERDICT, provenance=made) as folder:
         folder.write_json(verdict.FILE, found)
         folder.write_rows(verdict.ENTRIES, judge.entries(landscape, measured, found))
-    artifacts.write_file(contract.report, report.render(landscape))
+    artifacts.write_file(contract.report, report.render(landscape, found))
     forced = sum(len(target.departures) for target in landscape.targets) if contract.force else 0
     say(f"{len(measured)} conditions compared" + (f"; {forced} departures, listed in the page" if forced else ""))
 

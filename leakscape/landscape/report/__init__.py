@@ -6,16 +6,17 @@ from typing import Any
 
 from leakscape import __version__
 from leakscape.landscape.catalogue import CATALOGUE, Entry
-from leakscape.landscape.report import attacks, corpora, figures, pictures
+from leakscape.landscape.report import attacks, corpora, figures, gate, pictures
 from leakscape.landscape.report.made import chains, unmeasured
 from leakscape.landscape.report.opening import opening
 from leakscape.landscape.report.parts import Section
 from leakscape.landscape.schema import Landscape, Target
 from leakscape.landscape.svg import SERIES
+from leakscape.landscape.verdict import Verdict
 
 
-def render(landscape: Landscape) -> str:
-    """The page as HTML. Every text of the landscape is escaped; nothing is fetched."""
+def render(landscape: Landscape, verdict: Verdict | None = None) -> str:
+    """The page as HTML, with its gate and its past if there is a verdict. Every text is escaped; nothing is fetched."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -35,21 +36,25 @@ def render(landscape: Landscape) -> str:
         title=str(landscape.plan.get("name") or "landscape"),
         description=str(landscape.plan.get("description") or ""),
         landscape=landscape,
-        targets=[_target(number, target, landscape) for number, target in enumerate(landscape.targets)],
+        targets=[_target(number, target, landscape, verdict) for number, target in enumerate(landscape.targets)],
         colours=len(SERIES),
         version=__version__,
     )
 
 
-def _target(number: int, target: Target, landscape: Landscape) -> dict[str, Any]:
-    entries = {**CATALOGUE, **landscape.catalogue}
+def _target(number: int, target: Target, landscape: Landscape, verdict: Verdict | None) -> dict[str, Any]:
+    entries, level = {**CATALOGUE, **landscape.catalogue}, f"{landscape.confidence * 100:g} %"
     return {
         "target": target,
         "id": f"target-{number}",
         "opening": opening(target, landscape.confidence),
         "sections": [
             section
-            for section in _sections(target, entries, str(number), f"{landscape.confidence * 100:g} %")
+            for section in [
+                gate.gate(target, verdict),
+                *_sections(target, entries, str(number), level),
+                gate.since_last(target, verdict, str(number), level),
+            ]
             if not section.empty
         ],
         "unmeasured": unmeasured(target, landscape),
