@@ -36,13 +36,14 @@ def run(contract: RewriteJoin) -> None:
     wanted = _check_ids(contract, corpus, parts, whole)
     outcome.check_quarantine(whole, wanted, most=contract.max_quarantined, what="rewrites", remedy=_REMEDY)
     made = _provenance(contract, parts[0])
-    with artifacts.create(contract.rewritten, schema=schemas.CORPUS, provenance=made) as folder:
+    made_here = {contract.rewritten: schemas.CORPUS, contract.ledger: schemas.LEDGER}
+    with artifacts.create_all(made_here, provenance=made) as (folder, ledger):
         folder.details = dict(parts[0].manifest.details)
         folder.write_rows("records.jsonl", (record for part in parts for record in _records(part)))
-    told = {name: ledgers[0].manifest.details[name] for name in _SHARED}
-    told |= outcome.summary(whole, corpus=artifacts.read_manifest(contract.rewritten).digest)
-    seconds = sum(ledger.manifest.seconds.get("calls", 0.0) for ledger in ledgers)
-    outcome.write_ledger(contract.ledger, whole, told, made, seconds=seconds)
+        told = {name: ledgers[0].manifest.details[name] for name in _SHARED}
+        told |= outcome.summary(whole, corpus=folder.finish().digest)
+        seconds = sum(part.manifest.seconds.get("calls", 0.0) for part in ledgers)
+        outcome.write_ledger(ledger, whole, told, seconds=seconds)
 
 
 def _check_together(contract: RewriteJoin, corpus: Artifact, parts: list[Artifact], ledgers: list[Artifact]) -> None:

@@ -29,17 +29,17 @@ def run(contract: Scrub) -> None:
     )
     made = provenance(contract, libraries=LIBRARIES[contract.detector])
     residual = Residual()
-    with artifacts.create(contract.masks, schema=schemas.MASKS, provenance=made) as folder:
+    wanted = {contract.masks: schemas.MASKS, contract.scrubbed: schemas.CORPUS}
+    with artifacts.create_all(wanted, provenance=made) as (folder, target):
         rows = track(corpus.rows("records.jsonl", CorpusRecord), total=total, what="scrubbing records")
         found = mask(rows, detector, residual, batch_size=_TEXTS_AT_ONCE, threshold=contract.threshold)
         count = folder.write_rows("masks.jsonl", found)
         folder.write_json("residual.json", {"detector": contract.detector, **residual.summary()})
-        with artifacts.create(contract.scrubbed, schema=schemas.CORPUS, provenance=made) as target:
-            masks = read_rows(folder.path / "masks.jsonl", Masked)
-            again = corpus.rows("records.jsonl", CorpusRecord)
-            fill_for = choose_fill(contract.replacement, seed=contract.seed)
-            written = target.write_rows("records.jsonl", scrubbed(again, masks, fill_for))
+        masks = read_rows(folder.path / "masks.jsonl", Masked)
+        again = corpus.rows("records.jsonl", CorpusRecord)
+        fill_for = choose_fill(contract.replacement, seed=contract.seed)
+        written = target.write_rows("records.jsonl", scrubbed(again, masks, fill_for))
         if not written == count == total:
             raise IntegrityError(f"{total} records came in, {count} were masked and {written} were written.")
-        folder.details["corpus"] = artifacts.read_manifest(contract.scrubbed).digest
+        folder.details["corpus"] = target.finish().digest
     say(f"{sum(residual.labels.values())} spans masked in {written} records")

@@ -23,9 +23,13 @@ class SyntheaGen:
             choices=SOURCES,
         ),
     ] = "builtin"
-    path: Annotated[str, Param("The folder of CSV files or bundles, or the jar; empty for the built-in generator.")] = (
-        ""
-    )
+    path: Annotated[
+        str,
+        Param(
+            "The folder of CSV files or bundles, or the jar, here or at s3://bucket/prefix; empty for the built-in "
+            "generator."
+        ),
+    ] = ""
     content_hash: Annotated[
         str,
         Param(

@@ -1,6 +1,5 @@
 """Draw the populations and write them, all three or none."""
 
-import contextlib
 import datetime as dt
 import tempfile
 from pathlib import Path
@@ -15,6 +14,9 @@ from leakscape.records.split import Guard
 from leakscape.records.synthea import Choices
 from leakscape.records.values import is_date
 from leakscape.schemas import POPULATION
+from leakscape.storage import local_copy
+
+_POPULATIONS = ("train", "held_out", "exemplars")
 
 
 def run(contract: SyntheaGen) -> None:
@@ -24,16 +26,17 @@ def run(contract: SyntheaGen) -> None:
         ContractError: an argument that the source needs is missing.
         InputError: the source is missing, has changed, can't be read or holds too few people.
         IntegrityError: an id comes twice or a person stands in two populations.
+        TransientError: the S3 service that holds the source stays away.
     """
-    with tempfile.TemporaryDirectory(prefix="synthea-") as scratch, contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="synthea-") as scratch:
         drawn = draw(contract, Path(scratch))
         made = provenance(contract, details={"source": contract.source, **drawn.details})
         guard = Guard()
-        for name in ("train", "held_out", "exemplars"):
-            # The folders get their names when the stack closes: an error in the last leaves none of the three.
-            folder = stack.enter_context(artifacts.create(getattr(contract, name), schema=POPULATION, provenance=made))
-            count = folder.write_rows("records.jsonl", guard.watch(name, getattr(drawn, name)))
-            say(f"{name}: {count} records")
+        wanted = {getattr(contract, name): POPULATION for name in _POPULATIONS}
+        with artifacts.create_all(wanted, provenance=made) as folders:
+            for name, folder in zip(_POPULATIONS, folders, strict=True):
+                count = folder.write_rows("records.jsonl", guard.watch(name, getattr(drawn, name)))
+                say(f"{name}: {count} records")
 
 
 def draw(contract: SyntheaGen, scratch: Path) -> populations.Populations:
@@ -46,9 +49,9 @@ def draw(contract: SyntheaGen, scratch: Path) -> populations.Populations:
     choices, sizes = _choices(contract), _sizes(contract)
     if contract.source == "builtin":
         return populations.from_builtin(sizes, seed=contract.seed, reference_date=day)
-    path, pinned = Path(contract.path), contract.content_hash
+    path, pinned = local_copy(contract.path, scratch), contract.content_hash
     if contract.source == "synthea-jar":
-        return populations.from_jar(_jar(contract, day), choices, sizes, scratch=scratch, content_hash=pinned)
+        return populations.from_jar(_jar(contract, path, day), choices, sizes, scratch=scratch, content_hash=pinned)
     return populations.from_files(
         contract.source, path, choices, sizes, seed=contract.seed, reference_date=day, content_hash=pinned
     )
@@ -73,13 +76,13 @@ def _sizes(contract: SyntheaGen) -> populations.Sizes:
     )
 
 
-def _jar(contract: SyntheaGen, day: dt.date) -> synthea_jar.Run:
+def _jar(contract: SyntheaGen, jar: Path, day: dt.date) -> synthea_jar.Run:
     if contract.clinician_seed < 0:
         raise ContractError(
             "--clinician-seed must be given for the source synthea-jar: without it no run is repeatable."
         )
     return synthea_jar.Run(
-        jar=Path(contract.path),
+        jar=jar,
         population=contract.population or populations.living(_sizes(contract)),
         seed=contract.seed,
         clinician_seed=contract.clinician_seed,

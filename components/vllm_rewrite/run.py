@@ -46,17 +46,17 @@ def _provenance(contract: VllmRewrite) -> Provenance:
 
 
 def _write(contract: VllmRewrite, corpus: artifacts.Artifact, result: Result, made: Provenance, *, model: str) -> None:
-    with artifacts.create(contract.rewritten, schema=schemas.CORPUS, provenance=made) as folder:
+    wanted = {contract.rewritten: schemas.CORPUS, contract.ledger: schemas.LEDGER}
+    with artifacts.create_all(wanted, provenance=made) as (folder, ledger):
         folder.details["model"] = model
         folder.write_rows("records.jsonl", rewritten(_part(contract, corpus), result, copies=contract.copies))
-    summary = {
-        **made.details,
-        "model": model,
-        "effort": contract.effort,
-        **outcome.summary(result, corpus=artifacts.read_manifest(contract.rewritten).digest),
-    }
-    seconds = sum(entry.seconds for entry in result.entries)
-    outcome.write_ledger(contract.ledger, result, summary, made, seconds=seconds)
+        summary = {
+            **made.details,
+            "model": model,
+            "effort": contract.effort,
+            **outcome.summary(result, corpus=folder.finish().digest),
+        }
+        outcome.write_ledger(ledger, result, summary, seconds=sum(entry.seconds for entry in result.entries))
 
 
 def _exemplar_texts(corpus: artifacts.Artifact, exemplars: artifacts.Artifact) -> list[str]:

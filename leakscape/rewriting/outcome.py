@@ -4,11 +4,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
-from leakscape import artifacts, schemas
-from leakscape.artifacts import Provenance
+from leakscape.artifacts import Folder
 from leakscape.contract import spec
 from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import say
@@ -54,13 +52,12 @@ def summary(result: Result, *, corpus: str) -> dict[str, Any]:
     return {"rewritten": len(result.texts), **counts(result), "corpus": corpus}
 
 
-def write_ledger(path: Path, result: Result, told: Mapping[str, Any], made: Provenance, *, seconds: float) -> None:
-    """Write a rewriting's ledger artifact: every answer without its text, `told` as its summary, the calls' seconds."""
-    with artifacts.create(path, schema=schemas.LEDGER, provenance=made) as folder:
-        folder.details = dict(told)
-        folder.seconds = {"calls": seconds}
-        folder.write_rows("ledger.jsonl", (ledger_row(entry) for entry in result.entries))
-        folder.write_json("summary.json", dict(told))
+def write_ledger(folder: Folder, result: Result, told: Mapping[str, Any], *, seconds: float) -> None:
+    """Fill a rewriting's ledger artifact: every answer without its text, `told` as its summary, the calls' seconds."""
+    folder.details = dict(told)
+    folder.seconds = {"calls": seconds}
+    folder.write_rows("ledger.jsonl", (ledger_row(entry) for entry in result.entries))
+    folder.write_json("summary.json", dict(told))
 
 
 def check_quarantine(result: Result, wanted: int, *, most: float, what: str, remedy: str) -> None:
