@@ -16,10 +16,12 @@ from leakscape.models.size import Size
 from leakscape.records.builtin import generate
 from leakscape.records.record import CorpusRecord, instance
 from leakscape.rewriting import prompts
+from leakscape.rewriting.shards import bounds
 from leakscape.training.accounting import schedule
 from pipelines.compose import Graph, Step
-from pipelines.parameters import CANARIES, EVALUATE, POPULATION
+from pipelines.parameters import CANARIES, EVALUATE, POPULATION, SHARD, SHARDS
 from pipelines.power import candidates, dealt
+from pipelines.schema import Parameters
 
 CHARACTERS_PER_TOKEN = 3.0
 """Where the model's tokenizer is not on this machine. Records are full of names and numbers, so tokens are short."""
@@ -181,7 +183,7 @@ class _Counter:
         instances = self._instances(step)
         if "rubric" in given and instances:
             instances = min(instances, given.get("sample") or instances)
-        wanted = instances * given.get("copies", 1) if instances else None
+        wanted = _part(instances, given) * given.get("copies", 1) if instances else None
         calls = list(self._calls(step))
         tokens = [math.ceil(sum(side) / CHARACTERS_PER_TOKEN * (wanted or 0)) for side in zip(*calls, strict=True)]
         prices = given.get("price_in", 0.0), given.get("price_out", 0.0)
@@ -254,6 +256,12 @@ class _Counter:
         for stage in prompts.stages(step.parameters["strategy"], texts):
             asked = [len(stage.prompt(text)) for text in texts]
             yield sum(asked) / len(asked), self.characters
+
+
+def _part(records: int, given: Parameters) -> int:
+    """How many records one of the parts that are rewritten side by side takes."""
+    first, end = bounds(records, shard=given.get(SHARD, 0), shards=given.get(SHARDS, 1))
+    return end - first
 
 
 def _optimizer_steps(step: Step, instances: int, people: int) -> int:

@@ -86,6 +86,12 @@ def test_a_judge_is_asked_once_a_record_of_its_sample():
     assert [one.requests for one in cost("laptop", *judged, "conditions.rewrite.corpus.2.sample=50").asking] == [50]
 
 
+def test_parts_side_by_side_ask_no_more_than_one_step():
+    found = cost("paper-main", "conditions.rewrite.corpus.0.shards=4", "conditions.rewrite.corpus.0.copies=2")
+    assert [one.requests for one in found.asking if "rewrite" in one.conditions] == [3670] * 4
+    assert {one.instances for one in found.training if "rewrite" in one.conditions} == {2 * 7340}
+
+
 def test_what_only_the_data_tell_is_not_guessed():
     found = cost("laptop", "population.train_count=0", "population.held_out_count=0")
     assert {(one.instances, one.steps, one.tokens, one.flops) for one in found.training} == {(None,) * 4}
