@@ -7,6 +7,7 @@ from leakscape.landscape.report.gate import gate, since_last
 from leakscape.landscape.schema import Estimate
 from leakscape.landscape.verdict import Drift, Past
 
+TIMES = "\N{MULTIPLICATION SIGN}"
 (TARGET,) = SMALL.targets
 PAST = [
     Past(
@@ -57,7 +58,11 @@ def test_rules_on_changes_say_what_they_change_from():
 def test_changes_are_called_so_only_where_the_test_is_sure():
     sure = since_last(TARGET, verdict(drift=[drift(0.01)], history={"tiny": PAST}), "0", "95 %")
     assert sure.finding == "direct changed since the last audit"
-    assert [cell.text for cell in sure.tables[0].rows[0].cells] == ["verbatim_perplexity", "\N{MULTIPLICATION SIGN}0.500", "p = 0.01"]
+    assert [cell.text for cell in sure.tables[0].rows[0].cells] == [
+        "verbatim_perplexity",
+        f"{TIMES}0.500",
+        "p = 0.01",
+    ]
     unsure = since_last(TARGET, verdict(drift=[drift(0.2)], history={"tiny": PAST}), "0", "95 %")
     assert unsure.finding == "Nothing changed that can be told from chance"
 
