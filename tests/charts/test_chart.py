@@ -485,6 +485,13 @@ def test_wrong_values_are_refused_by_name(key: str, value: Any, place: str):  # 
     assert f"at '{place}" in done.stderr, done.stderr
 
 
+def test_two_registrations_of_one_name_are_refused():
+    twice = [{"name": "nightly", "plan": "laptop"}, {"name": "nightly", "plan": "paper-main"}]
+    file = CHART / "ci" / "minimal-values.yaml"
+    done = run("helm", "template", "demo", CHART, "-f", file, *settings("registrations", twice), check=False)
+    assert "nightly stands there twice" in done.stderr
+
+
 @pytest.mark.parametrize(
     "cron",
     [

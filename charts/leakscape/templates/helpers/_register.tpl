@@ -31,9 +31,12 @@ images:
 parameters: {{ include "leakscape.parameters" . | fromYaml | toJson }}
 prune: {{ .Values.register.prune }}
 {{- $own := .Values.plans }}
+{{- $names := list }}
 {{- with .Values.registrations }}
 registrations:
   {{- range . }}
+  {{- if has .name $names }}{{ fail (printf "registrations: %s stands there twice; each needs a name of its own." .name) }}{{ end }}
+  {{- $names = append $names .name }}
   - name: {{ .name | quote }}
     plan: {{ ternary (printf "/etc/leakscape/plans/%s.yaml" .plan) .plan (hasKey $own .plan) | quote }}
     set: {{ default list .overrides | toJson }}
