@@ -40,6 +40,14 @@ class DpTrain:
         bool,
         Param("Same lots, steps and clipping without noise: shows what the noise adds, and gives no privacy."),
     ] = False
+    noise_from: Annotated[
+        str,
+        Param(
+            "Where noise and lots come from: seed, so that the run can be repeated and whoever knows the seed can take "
+            "the noise away; or system, the machine's entropy, for a model that will be released.",
+            choices=("seed", "system"),
+        ),
+    ] = "seed"
     epochs: Annotated[int, Param("Passes over the corpus, on average.", low=1)] = 2
     learning_rate: training.LearningRate = 2e-4
     rank: training.Rank = 16
@@ -63,7 +71,7 @@ class DpTrain:
     checkpoint_every: training.CheckpointEvery = 1
     trust_remote_code: models.TrustRemoteCode = False
     seed: Annotated[
-        int, Param("Steers the adapter's first weights, the lots, the noise and dropout; who knows it knows the noise.")
+        int, Param("Steers the adapter's first weights, dropout and, unless they come from the system, lots and noise.")
     ] = 0
     adapter: Annotated[Path, Out("adapter", "The trained LoRA adapter, as PEFT writes it, in safetensors.")]
     log: Annotated[Path, Out("log", "The privacy spent and by which accountant, the lots drawn, and loss per step.")]

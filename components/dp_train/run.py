@@ -1,6 +1,7 @@
 """Reads a corpus, trains an adapter with differential privacy, writes it and the privacy spent."""
 
 import time
+from functools import partial
 from typing import Any, cast
 
 from components.dp_train.contract import DpTrain
@@ -15,10 +16,10 @@ from leakscape.settings import settings_of
 from leakscape.training.accounting import Budget, Schedule, calibrate, schedule
 from leakscape.training.checkpoint import Checkpoints, checkpoints
 from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus
-from leakscape.training.dp import DpSettings, train_private
+from leakscape.training.dp import DpSettings, NoiseFrom, train_private
 from leakscape.training.dp_lots import UnitKind, units_of
 from leakscape.training.dp_statement import cautions, statement
-from leakscape.training.log import run_facts, write_log
+from leakscape.training.log import run_facts, write_run
 from leakscape.training.loop import enable_gradient_checkpointing
 from leakscape.training.lora import EXPERT_PARAMETERS, LoraSettings, add_lora, trainable
 
@@ -54,17 +55,19 @@ def run(contract: DpTrain) -> None:
     kept = _checkpoints(contract, (lora, settings, plan, kind), loaded, dataset)
     done = train_private(model, units, settings, plan, pad_id=loaded.tokenizer.pad_token_id, checkpoints=kept)
     seconds = time.monotonic() - started
-    privacy = statement(plan, unit=kind, lot=contract.lot, clip=contract.clip, budget=budget)
+    drawn = cast("NoiseFrom", contract.noise_from)
+    privacy = statement(plan, unit=kind, lot=contract.lot, clip=contract.clip, budget=budget, noise_from=drawn)
     details = {"tokenizer_hash": loaded.tokenizer_hash, "privacy": privacy}
-    made = provenance(contract, libraries=LIBRARIES, details=details)
-    with artifacts.create(contract.adapter, schema=schemas.ADAPTER, provenance=made) as folder:
-        save_adapter(model, folder.path, base=contract.model)
-        folder.seconds["wall"] = seconds
-    with artifacts.create(contract.log, schema=schemas.TRAINING_LOG, provenance=made) as folder:
-        folder.details["adapter"] = artifacts.read_manifest(contract.adapter).digest
-        folder.seconds["wall"] = seconds
-        facts = {**_summary(contract, loaded, dataset), **_adapted(model), "privacy": privacy, "cautions": doubts}
-        write_log(folder, done.steps, {**facts, "lot_sizes": done.lots})
+    facts = {**_summary(contract, loaded, dataset), **_adapted(model), "privacy": privacy, "cautions": doubts}
+    write_run(
+        contract.adapter,
+        contract.log,
+        made=provenance(contract, libraries=LIBRARIES, details=details),
+        save=partial(save_adapter, model, base=contract.model),
+        steps=done.steps,
+        summary={**facts, "lot_sizes": done.lots},
+        seconds=seconds,
+    )
     for line in doubts:
         say(line)
     say(_spent(plan, budget, kind))
@@ -107,7 +110,8 @@ def _adapted(model: Any) -> dict[str, Any]:  # noqa: ANN401  # a PEFT model
 
 
 def _summary(contract: DpTrain, loaded: LoadedModel, dataset: Dataset) -> dict[str, Any]:
-    return run_facts(loaded, dataset) | {"objective": "dp-sgd", "epochs": contract.epochs}
+    facts = run_facts(loaded, dataset) | {"objective": "dp-sgd", "epochs": contract.epochs}
+    return facts | {"deterministic": facts["deterministic"] and contract.noise_from == "seed"}
 
 
 def _spent(plan: Schedule, budget: Budget | None, unit: UnitKind) -> str:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from components.lora_train.contract import LoraTrain
@@ -15,7 +16,7 @@ from leakscape.records.record import CorpusRecord
 from leakscape.settings import settings_of
 from leakscape.training.checkpoint import Checkpoints, checkpoints
 from leakscape.training.dataset import Dataset, fingerprint, tokenise_corpus, with_goldfish
-from leakscape.training.log import run_facts, write_log
+from leakscape.training.log import run_facts, write_run
 from leakscape.training.loop import LoopSettings, enable_gradient_checkpointing, train
 from leakscape.training.lora import LoraSettings, add_lora, trainable
 from leakscape.training.processes import how_many, train_together
@@ -69,17 +70,17 @@ def run_here(contract: LoraTrain, world: World) -> None:
         steps = train(model, dataset.examples, loop, pad_id=pad_id, checkpoints=kept, world=world)
     if not world.writes:
         return
-    seconds = time.monotonic() - started
-    made = provenance(contract, libraries=LIBRARIES, details={"tokenizer_hash": loaded.tokenizer_hash})
-    with artifacts.create(contract.adapter, schema=schemas.ADAPTER, provenance=made) as folder:
-        save_adapter(model, folder.path, base=contract.model)
-        folder.seconds["wall"] = seconds
-    with artifacts.create(contract.log, schema=schemas.TRAINING_LOG, provenance=made) as folder:
-        folder.details["adapter"] = artifacts.read_manifest(contract.adapter).digest
-        folder.seconds["wall"] = seconds
-        trained = sum(weight.numel() for weight in trainable(model).values())
-        facts = run_facts(loaded, dataset, world_size=world.size, sharding=contract.sharding if sharded else "none")
-        write_log(folder, steps, {**facts, **_summary(contract, dataset, loop), "trainable_parameters": trained})
+    trained = sum(weight.numel() for weight in trainable(model).values())
+    facts = run_facts(loaded, dataset, world_size=world.size, sharding=contract.sharding if sharded else "none")
+    write_run(
+        contract.adapter,
+        contract.log,
+        made=provenance(contract, libraries=LIBRARIES, details={"tokenizer_hash": loaded.tokenizer_hash}),
+        save=partial(save_adapter, model, base=contract.model),
+        steps=steps,
+        summary={**facts, **_summary(contract, dataset, loop), "trainable_parameters": trained},
+        seconds=time.monotonic() - started,
+    )
     say(f"{len(dataset.examples)} records, {len(steps)} steps, {dataset.truncated} records cut at the length limit")
 
 

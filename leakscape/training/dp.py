@@ -3,22 +3,24 @@
 A step draws a Poisson lot, clips the gradient of each privacy unit to norm C, adds Gaussian noise of deviation sigma C
 to their SUM and divides by the EXPECTED lot, whatever was drawn. An empty lot still adds noise, steps and is accounted.
 
-Noise and lots come from the run's seed, so that a run can be repeated: docs/dp-sgd.md says what that means for a
-release.
+Noise and lots come from the run's seed, so that a run can be repeated, or from the system's entropy, so that nobody
+can take the noise away: docs/dp-sgd.md says which is for what.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from leakscape.errors import InputError, IntegrityError
 from leakscape.progress import track
+from leakscape.termination import deferred
+from leakscape.training.dp_chance import system_normal
 from leakscape.training.dp_gradients import hooked, unit_gradients
 from leakscape.training.dp_lots import derived_seed, micro_batches, poisson_lots
 from leakscape.training.log import Step
-from leakscape.training.loop import check_finite, deterministic, own_randomness
+from leakscape.training.loop import check_finite, deterministic, own_randomness, stopped
 from leakscape.training.lora import check_held, check_moved, snapshot, trainable
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from leakscape.training.accounting import Schedule
     from leakscape.training.checkpoint import Checkpoints
     from leakscape.training.dp_lots import Unit
+
+NoiseFrom = Literal["seed", "system"]
 
 _NO_CLIP = 1e30
 """Stands for infinity in Opacus, whose noise at sigma 0 and infinite C is NaN; no float32 gradient reaches it."""
@@ -45,6 +49,7 @@ class DpSettings:
         learning_rate: constant.
         micro_batch: records that pass through the model together; changes memory and time, not the result.
         seed: of the lots, the noise and dropout.
+        noise_from: `seed`, or `system` for lots and noise that nobody can repeat.
     """
 
     sigma: float
@@ -52,6 +57,7 @@ class DpSettings:
     learning_rate: float = 2e-4
     micro_batch: int = 8
     seed: int = 0
+    noise_from: NoiseFrom = "seed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +110,17 @@ def train_private(
         InputError: a setting makes no sense, a module has no gradient of a record, the loss is no longer finite, or
             the checkpoints are of another run.
         IntegrityError: the adapter did not move in its first step, or the steps taken are not those accounted.
+        TransientError: SIGTERM came; where checkpoints are kept, the step that was under way is in the latest.
     """
     _check(settings, plan, units)
     weights = trainable(model)
     inner = make_optimizer(list(weights.values()), settings.learning_rate)
     check_held(model, inner)
-    lots = poisson_lots(plan, seed=settings.seed)
+    lots = poisson_lots(plan, seed=settings.seed if settings.noise_from == "seed" else None)
     steps = checkpoints.restore(model, inner) if checkpoints else []
     before = snapshot(model) if not steps else {}
     model.train()
-    with hooked(model), deterministic(next(iter(weights.values())).device):
+    with deferred() as stop, hooked(model), deterministic(next(iter(weights.values())).device):
         optimizer = _private(inner, settings, plan)
         counts = _Counts(optimizer, done=len(steps))
         for number in track(range(len(steps) + 1, plan.steps + 1), total=plan.steps - len(steps), what="training"):
@@ -123,12 +130,15 @@ def train_private(
                 check_moved(model, before, optimizer)
                 before = {}
             steps.append(step)
-            if checkpoints and (number % checkpoints.every == 0 or number == plan.steps):
+            last, stopping = number == plan.steps, stop.asked
+            if checkpoints and (number % checkpoints.every == 0 or last or stopping):
                 checkpoints.save(model, inner, steps)
             on_step(step)
+            if stopping and not last:
+                raise stopped(number, checkpoints)
         counts.check(plan.steps)
     model.train(mode=False)
-    return DpRun(steps, [len(lot) for lot in lots])
+    return DpRun(steps, [step.units or 0 for step in steps])
 
 
 class _Counts:
@@ -169,9 +179,18 @@ def _private(inner: torch.optim.Optimizer, settings: DpSettings, plan: Schedule)
     """The optimizer of Opacus around ours; each virtual step leaves the denominator at the expected lot."""
     from opacus.optimizers import DPOptimizer
 
-    return DPOptimizer(
+    class FromSystem(DPOptimizer):  # type: ignore[misc]
+        """Adds the system's noise where Opacus, told of none, would add its generator's."""
+
+        def add_noise(self) -> None:
+            super().add_noise()
+            for weight in self.params:
+                weight.grad += system_normal(weight.grad, settings.sigma * self.max_grad_norm)
+
+    own = settings.noise_from == "system" and settings.sigma > 0
+    return (FromSystem if own else DPOptimizer)(
         inner,
-        noise_multiplier=settings.sigma,
+        noise_multiplier=0.0 if own else settings.sigma,
         max_grad_norm=min(settings.clip, _NO_CLIP),
         expected_batch_size=plan.expected_lot,
         loss_reduction="mean",
@@ -212,6 +231,7 @@ def _step(
         loss=loss,
         tokens=tokens,
         learning_rate=settings.learning_rate,
+        units=len(lot),
     )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
+from leakscape.training.dp_chance import system_uniform
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -31,10 +35,14 @@ def units_of(examples: Sequence[Example], kind: UnitKind) -> tuple[Unit, ...]:
     return tuple(tuple(unit) for unit in persons.values())
 
 
-def poisson_lots(plan: Schedule, *, seed: int) -> list[list[int]]:
+def poisson_lots(plan: Schedule, *, seed: int | None) -> list[list[int]]:
     """Draw every lot of a run: each unit is in each lot by its own coin, of chance exactly `plan.sample_rate`.
 
     A lot may be empty. Each step has its own generator, so a resumed run draws what the uninterrupted one drew.
+
+    Args:
+        plan: how often, and with what chance.
+        seed: of the coins; None for the system's entropy, which draws other lots each time.
 
     Returns:
         For each step the indices of its units, in rising order.
@@ -43,6 +51,9 @@ def poisson_lots(plan: Schedule, *, seed: int) -> list[list[int]]:
 
     lots = []
     for number in range(1, plan.steps + 1):
+        if seed is None:
+            lots.append(np.flatnonzero(system_uniform(plan.units) <= plan.sample_rate).tolist())
+            continue
         generator = torch.Generator().manual_seed(derived_seed("lot", seed, number))
         coins = torch.rand(plan.units, generator=generator, dtype=torch.float64)
         lots.append(torch.nonzero(coins < plan.sample_rate).flatten().tolist())

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from leakscape.training.accounting import Budget, Schedule
     from leakscape.training.dataset import Example
+    from leakscape.training.dp import NoiseFrom
     from leakscape.training.dp_lots import UnitKind
 
 _FEW_UNITS = 100
@@ -20,13 +21,20 @@ _UNIT_MEANS = {
     "person": "All records of a person are one unit, all copies of a canary too.",
 }
 
-COVERS = (
-    "The guarantee is about the adapter alone. Losses and drawn lots in this log come from the records without noise; "
-    "and whoever knows the seed can take the noise away."
+_COVERS = (
+    "The guarantee is about the adapter alone, and the number of units is taken as public. Losses and drawn lots in "
+    "this log come from the records without noise. "
 )
 
+_NOISE = {
+    "seed": "Noise and lots come from the seed that stands in the manifest: whoever knows it can take the noise away.",
+    "system": "Noise and lots come from the system's entropy: this run can't be repeated.",
+}
 
-def statement(plan: Schedule, *, unit: UnitKind, lot: float, clip: float, budget: Budget | None) -> dict[str, Any]:
+
+def statement(
+    plan: Schedule, *, unit: UnitKind, lot: float, clip: float, budget: Budget | None, noise_from: NoiseFrom = "seed"
+) -> dict[str, Any]:
     """The privacy of a run for its log and manifest; every figure that an accountant needs to confirm epsilon.
 
     Args:
@@ -35,6 +43,7 @@ def statement(plan: Schedule, *, unit: UnitKind, lot: float, clip: float, budget
         lot: the expected lot, as it was asked for.
         clip: C.
         budget: what was spent; None for the control, which has no noise and claims no epsilon.
+        noise_from: where noise and lots came from.
     """
     stated = {
         "unit": unit,
@@ -45,10 +54,12 @@ def statement(plan: Schedule, *, unit: UnitKind, lot: float, clip: float, budget
         "steps": plan.steps,
         "clip": clip,
         "control": budget is None,
+        "noise_from": noise_from,
         "sigma": budget.sigma if budget else 0.0,
     }
     if budget:
-        stated |= {"epsilon": budget.epsilon, "delta": budget.delta, "accountant": budget.accountant, "covers": COVERS}
+        covers = _COVERS + _NOISE[noise_from]
+        stated |= {"epsilon": budget.epsilon, "delta": budget.delta, "accountant": budget.accountant, "covers": covers}
     return stated
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from leakscape import artifacts, schemas
 
-    from leakscape.artifacts import Folder
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from leakscape.artifacts import Folder, Provenance
     from leakscape.models.load import LoadedModel
     from leakscape.training.dataset import Dataset
 
@@ -26,6 +29,7 @@ class Step:
         tokens: the targets of the effective batch.
         learning_rate: that was applied.
         gradient_norm: before clipping; None where it was not measured.
+        units: privacy units that the lot drew; None where there are no lots.
     """
 
     step: int
@@ -34,6 +38,7 @@ class Step:
     tokens: int
     learning_rate: float
     gradient_norm: float | None = None
+    units: int | None = None
 
 
 def run_facts(loaded: LoadedModel, dataset: Dataset, *, world_size: int = 1, sharding: str = "none") -> dict[str, Any]:
@@ -52,6 +57,35 @@ def run_facts(loaded: LoadedModel, dataset: Dataset, *, world_size: int = 1, sha
         "frozen_date": loaded.frozen_date,
         "tokenizer_hash": loaded.tokenizer_hash,
     }
+
+
+def write_run(
+    adapter: Path,
+    log: Path,
+    *,
+    made: Provenance,
+    save: Callable[[Path], None],
+    steps: Sequence[Step],
+    summary: Mapping[str, Any],
+    seconds: float,
+) -> None:
+    """Write the adapter and the log as artifacts: both, or neither.
+
+    Args:
+        adapter: where the adapter goes.
+        log: where the log goes; its manifest names the adapter's digest.
+        made: the provenance of both.
+        save: writes the adapter's files into a folder.
+        steps: every step.
+        summary: see `write_log`.
+        seconds: that training took.
+    """
+    wanted = {adapter: schemas.ADAPTER, log: schemas.TRAINING_LOG}
+    with artifacts.create_all(wanted, provenance=made) as (weights, told):
+        weights.seconds["wall"] = told.seconds["wall"] = seconds
+        save(weights.path)
+        told.details["adapter"] = weights.finish().digest
+        write_log(told, steps, summary)
 
 
 def write_log(folder: Folder, steps: Sequence[Step], summary: Mapping[str, Any]) -> None:

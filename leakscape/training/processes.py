@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _SECONDS_BETWEEN_LOOKS = 0.1
 _SECONDS_FOR_THE_REASON = 10.0
-_SECONDS_TO_UNWIND = 10.0
+_SECONDS_TO_UNWIND = 20.0  # less than the grace of this process itself: a rank finishes its step first
 _LINES = 20
 
 
@@ -84,11 +84,11 @@ def run_ranks(command: Sequence[str], size: int) -> None:
     with tempfile.TemporaryDirectory(prefix="leakscape-") as scratch, contextlib.ExitStack() as stack:
         of_ranks, own = os.pipe()
         stack.callback(os.close, own)
+        ranks: list[_Rank] = []
+        stack.callback(_stop, ranks)
         try:
-            ranks = [
-                _start(command, _environment(rank, size, Path(scratch), of_ranks), of_ranks, stack)
-                for rank in range(size)
-            ]
+            for rank in range(size):
+                ranks.append(_start(command, _environment(rank, size, Path(scratch), of_ranks), of_ranks))  # noqa: PERF401 - what has started is stopped
         finally:
             os.close(of_ranks)
         failed = _watch(ranks)
@@ -112,7 +112,7 @@ def _text(value: Any) -> str:  # noqa: ANN401
     return str(value) if isinstance(value, str | Path) else json.dumps(value, ensure_ascii=False)
 
 
-def _start(command: Sequence[str], environment: Mapping[str, str], of_ranks: int, stack: contextlib.ExitStack) -> _Rank:
+def _start(command: Sequence[str], environment: Mapping[str, str], of_ranks: int) -> _Rank:
     """Start one process in a group of its own; the first one speaks for all, the others are heard if they fail."""
     log = Path(environment[RENDEZVOUS]).with_name(f"rank-{environment[RANK]}.log")
     first = environment[RANK] == "0"
@@ -126,7 +126,6 @@ def _start(command: Sequence[str], environment: Mapping[str, str], of_ranks: int
             start_new_session=True,
             pass_fds=(of_ranks,),
         )
-    stack.callback(_stop, process)
     return _Rank(process, log)
 
 
@@ -162,14 +161,17 @@ def _watch(ranks: Sequence[_Rank]) -> int | None:
         time.sleep(_SECONDS_BETWEEN_LOOKS)
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End a process with all that it started: politely first, so that half-written folders go."""
+def _stop(ranks: Sequence[_Rank]) -> None:
+    """End all with everything that they started: politely first, so that half-written folders go."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if process.poll() is None:
+        running = [rank.process for rank in ranks if rank.process.poll() is None]
+        for process in running:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, number)
+        last = time.monotonic() + _SECONDS_TO_UNWIND
+        for process in running:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_SECONDS_TO_UNWIND)
+                process.wait(max(0.0, last - time.monotonic()))
 
 
 def _explain(number: int, rank: _Rank) -> None:

@@ -137,6 +137,20 @@ def test_the_same_seed_gives_the_same_bytes(inputs: dict[str, Any], tmp_path: Pa
     assert logs[0] == logs[1] != logs[2]
 
 
+def test_noise_of_the_system_is_stated_and_not_repeated(inputs: dict[str, Any], tmp_path: Path) -> None:
+    kept = {"checkpoint_dir": str(tmp_path / "kept")}
+    first = train(inputs, tmp_path / "first", noise_from="system", **kept)
+    other = train(inputs, tmp_path / "other", noise_from="system")
+    assert artifacts.read_manifest(first.adapter).digest != artifacts.read_manifest(other.adapter).digest
+    found = summary(first)
+    assert (found["privacy"]["noise_from"], found["deterministic"]) == ("system", False)
+    assert (summary(train(inputs, tmp_path / "seed"))["deterministic"]) is True
+    # A finished run is what its checkpoint says, with the lots that were drawn then.
+    again = train(inputs, tmp_path / "again", noise_from="system", **kept)
+    assert artifacts.read_manifest(again.adapter).digest == artifacts.read_manifest(first.adapter).digest
+    assert summary(again)["lot_sizes"] == found["lot_sizes"]
+
+
 def test_a_run_resumes_from_its_checkpoints_and_refuses_those_of_another(
     inputs: dict[str, Any], tmp_path: Path
 ) -> None:

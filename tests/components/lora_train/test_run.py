@@ -1,6 +1,7 @@
 """The component from artifacts to artifacts."""
 
 import dataclasses
+import errno
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from corpora import canary, copies, records
 from components.lora_train.contract import LoraTrain
 from components.lora_train.run import run
 from leakscape import artifacts, schemas
-from leakscape.errors import ContractError, InputError
+from leakscape.errors import ArtifactError, ContractError, InputError
 from leakscape.models.load import load_model
 from leakscape.training.log import Step
 from leakscape.training.processes import RankError
@@ -129,6 +130,32 @@ def test_a_secret_beyond_the_limit_fails_and_leaves_nothing(tmp_path: Path, inpu
     with pytest.raises(InputError, match="canary-003 lies beyond 32 tokens"):
         trained(tmp_path / "out", inputs, max_tokens=32)
     assert not (tmp_path / "out" / "adapter").exists()
+
+
+def test_a_disk_that_fills_between_the_artifacts_leaves_neither(
+    tmp_path: Path, inputs: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+):
+    write_json, written = artifacts.Folder.write_json, []
+
+    def full(folder: artifacts.Folder, name: str, value: object) -> None:
+        written.append(name)
+        if written.count(artifacts.MANIFEST) == 2:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write_json(folder, name, value)
+
+    monkeypatch.setattr(artifacts.Folder, "write_json", full)
+    with pytest.raises(OSError, match="No space"):
+        trained(tmp_path / "out", inputs)
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_what_lay_there_before_stays(tmp_path: Path, inputs: dict[str, Any]):
+    trained(tmp_path / "out", inputs)
+    (tmp_path / "out" / "log").rename(tmp_path / "log")
+    with pytest.raises(ArtifactError, match="exists already"):
+        trained(tmp_path / "out", inputs)
+    assert artifacts.load(tmp_path / "out" / "adapter", schema=schemas.ADAPTER)
+    assert not (tmp_path / "out" / "log").exists()
 
 
 def test_a_model_must_be_given(tmp_path: Path, inputs: dict[str, Any]):

@@ -13,6 +13,7 @@ from scipy import stats
 
 from leakscape.errors import InputError, IntegrityError
 from leakscape.models.adapters import apply_adapters, save_adapter
+from leakscape.storage import open_place
 from leakscape.training import dp
 from leakscape.training.accounting import Schedule, schedule
 from leakscape.training.checkpoint import Checkpoints
@@ -113,6 +114,28 @@ def test_noise_has_its_deviation_and_the_signal_vanishes() -> None:
     assert abs(float(torch.corrcoef(torch.stack([found, gradient]))[0, 1])) < 4 / math.sqrt(count)
 
 
+def test_noise_of_the_system_is_as_large_and_never_the_same() -> None:
+    sigma, clip, lot = 1e4, 0.5, 8
+    units = units_of(examples(lot), "record")
+    settings = DpSettings(sigma=sigma, clip=clip, learning_rate=1.0, micro_batch=2, noise_from="system")
+    plan = schedule(units=lot, lot=lot, epochs=1)
+    found, other = (update(adapted("llama"), units, settings, plan) for _ in range(2))
+    deviation, count = sigma * clip / lot, len(found)
+    # Nothing seeds these draws, so the bounds are those of once in a billion.
+    assert stats.kstest(found.numpy() / deviation, "norm").pvalue > 1e-9
+    assert float(found.std()) == pytest.approx(deviation, rel=6.2 / math.sqrt(2 * count))
+    assert abs(float(torch.corrcoef(torch.stack([found, other]))[0, 1])) < 6.2 / math.sqrt(count)
+
+
+def test_without_noise_the_systems_lots_are_clipped_as_any(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dp, "poisson_lots", lambda _plan, *, seed: [[0, 2]] if seed is None else [])
+    units = units_of(examples(4), "record")
+    gradients = brute_force(adapted("llama"), [units[0], units[2]])
+    settings = DpSettings(sigma=0, clip=0.5, learning_rate=1.0, noise_from="system")
+    found = update(adapted("llama"), units, settings, Schedule(units=4, sample_rate=0.5, steps=1))
+    assert relative(found, clipped_sum(gradients, 0.5) / 2) < 1e-5
+
+
 def test_noise_stands_on_the_sum_beside_the_signal() -> None:
     units = units_of(examples(8), "record")
     plan = schedule(units=8, lot=8, epochs=1)
@@ -202,7 +225,7 @@ def kill_at(number: int) -> Callable[[Step], None]:
 def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path: Path, every: int, killed: int) -> None:
     whole = adapted("llama", dropout=0.2)
     uninterrupted = run(whole)
-    checkpoints = Checkpoints(folder=tmp_path, every=every, run="one")
+    checkpoints = Checkpoints(place=open_place(str(tmp_path)), every=every, run="one")
     with pytest.raises(_KilledError):
         run(adapted("llama", dropout=0.2), checkpoints=checkpoints, on_step=kill_at(killed))
     resumed = adapted("llama", dropout=0.2)

@@ -20,6 +20,7 @@ def test_every_figure_behind_epsilon_is_stated() -> None:
         "steps": 28,
         "clip": 1.0,
         "control": False,
+        "noise_from": "seed",
         "sigma": 0.639,
         "epsilon": 7.97,
         "delta": 1e-5,
@@ -27,6 +28,15 @@ def test_every_figure_behind_epsilon_is_stated() -> None:
     }
     assert "each copy of a canary" in stated["unit_means"]
     assert "adapter alone" in stated["covers"]
+    assert "number of units is taken as public" in stated["covers"]
+    assert "whoever knows it can take the noise away" in stated["covers"]
+
+
+def test_a_release_says_that_it_can_not_be_repeated() -> None:
+    stated = statement(PLAN, unit="record", lot=512, clip=1.0, budget=BUDGET, noise_from="system")
+    assert stated["noise_from"] == "system"
+    assert "can't be repeated" in stated["covers"]
+    assert "seed" not in stated["covers"]
 
 
 def test_a_control_claims_nothing() -> None:
