@@ -21,13 +21,12 @@ def gate(target: Target, verdict: Verdict | None) -> Section:
             [
                 Cell(_rule(rule)),
                 estimate_cell(rule.estimate),
-                Cell(_OUTCOMES[rule.outcome], key=rule.outcome, sure=rule.outcome in ("failed", "unmeasured")),
-                Cell(rule.reason),
+                _outcome(rule),
             ],
         )
         for rule in held
     ]
-    heads = [Head("Rule"), Head("Measured", "with its interval"), Head("Outcome"), Head("Why")]
+    heads = [Head("Rule"), Head("Measured", "with its interval"), Head("Outcome")]
     caption = (
         "A rule holds one end of an interval against a limit. What has no figure is not shown to be safe and fails; a "
         "change without an earlier audit is skipped."
@@ -40,6 +39,12 @@ def gate(target: Target, verdict: Verdict | None) -> Section:
         notes=notes,
         tables=tables(Table("Rules of the gate", caption, heads, rows)),
     )
+
+
+def _outcome(rule: Held) -> Cell:
+    """In bold where the gate fails; why, where there is nothing to compare."""
+    why = rule.reason if rule.outcome in ("unmeasured", "skipped") else ""
+    return Cell(_OUTCOMES[rule.outcome], why, key=rule.outcome, sure=rule.outcome in ("failed", "unmeasured"))
 
 
 def _rule(rule: Held) -> str:
