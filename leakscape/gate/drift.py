@@ -40,7 +40,9 @@ def scores_of(measured: Sequence[Measured]) -> Scores:
 
 
 def _groups(metric: Metric, columns: Columns) -> dict[str, float]:
+    """The mean of each canary's or record's rows; canaries that a coin left out were never trained on."""
     values = scale_of(metric).to(metric.values(columns))
+    values[columns.multiplicity == 0] = np.nan
     rows: dict[str, list[float]] = {}
     for group, value in zip(columns.groups, values.tolist(), strict=True):
         if not np.isnan(value):
