@@ -127,6 +127,7 @@ def test_images_share_their_text_but_for_the_first_lines():
     texts["base"] = texts["base"].partition("\n# Only on demand")[0]
     bodies = {name: text.partition("ARG BASE_IMAGE\n")[2] for name, text in texts.items()}
     assert len(set(bodies.values())) == 1
+    assert "COPY --from=test /leakscape /" in bodies["base"].partition(" AS final\n")[2]
     assert all(f"ARG IMAGE={name}\n" in texts[name] for name in IMAGES)
 
 

@@ -1,0 +1,137 @@
+"""The images, built and run: what they hold, as whom they run, and an audit with each step in a container."""
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from images_made import BUILT, ROOT, facts, run
+
+import components
+from leakscape.contract import spec
+from pipelines import audit
+from pipelines.plan import PLANS, load
+
+pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("images")]
+
+COMPONENTS = components.contracts()
+HARDENED = ("--read-only", "--network=none", "--cap-drop=all", "--security-opt=no-new-privileges")
+
+
+def inside(image: str, script: str, *options: str) -> str:
+    """What a shell script writes in a container with a read-only root."""
+    return run("podman", "run", "--rm", *HARDENED, *options, "--entrypoint", "sh", image, "-c", script)
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_every_component_answers_as_nobody_in_a_read_only_root(images: dict[str, str], name: str):
+    image = images[spec(COMPONENTS[name]).image]
+    shown = run("podman", "run", "--rm", *HARDENED, "--user=1000:0", image, name, "--help")
+    assert spec(COMPONENTS[name]).summary.split()[0] in shown
+    assert "\nexample:\n  leakscape " in shown
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_the_image_runs_as_user_1000_of_group_0_unless_told_otherwise(images: dict[str, str], name: str):
+    script = "id -u; id -g; touch /scratch/a && echo written; touch /opt/leakscape/a 2>/dev/null || echo refused"
+    assert inside(images[name], script).split() == ["1000", "0", "written", "refused"]
+    # OpenShift gives each namespace a user of its own, in group 0.
+    given = inside(images[name], script, "--user=123456:0", "--tmpfs=/scratch:mode=1777")
+    assert given.split() == ["123456", "0", "written", "refused"]
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_no_compiler_no_pip_and_no_package_lists_are_left(images: dict[str, str], name: str):
+    names = " -o ".join(f"-name '{found}'" for found in ("pip", "pip-*", "ensurepip", "setuptools", "cc1", "*.whl"))
+    script = (
+        f"command -v cc gcc g++ ld make pip pip3; ls /var/lib/apt/lists; find / -xdev \\( {names} \\) 2>/dev/null; :"
+    )
+    assert not inside(images[name], script).split()
+
+
+@pytest.mark.usefixtures("images")
+@pytest.mark.parametrize("name", BUILT)
+def test_the_labels_say_what_it_is(name: str):
+    labels = facts(name)["Labels"]
+    found = {key.removeprefix("org.opencontainers.image."): value for key, value in labels.items()}
+    assert found["title"] == f"leakscape {name}"
+    assert found["version"] == "0.1.0"
+    assert found["licenses"] == "Apache-2.0"
+    assert len(found["revision"].removesuffix("-changed")) == 40
+    assert found["created"].endswith("Z")
+    assert found["description"]
+
+
+@pytest.mark.usefixtures("images")
+def test_nothing_of_the_build_is_in_the_environment():
+    environment = facts("base")["Config"]["Env"]
+    assert not [entry for entry in environment if entry.startswith("PIP_")]
+
+
+def test_the_check_in_an_image_s_build_finds_what_is_missing(images: dict[str, str]):
+    """The last stage takes its files from the stage that ran it; `tests/images/test_requirements.py` holds that."""
+    mounted = ("--volume", f"{ROOT}/images/check.py:/check.py:ro", "--entrypoint", "python")
+    command = ["podman", "run", "--rm", *HARDENED, *mounted, images["base"], "-P", "/check.py"]
+    assert run(*command, "base").startswith("base: ")
+    done = subprocess.run([*command, "evaluate"], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "ModuleNotFoundError" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The laptop plan at its smallest."""
+    content: dict[str, Any] = yaml.safe_load((PLANS / "laptop.yaml").read_text(encoding="utf-8"))
+    content["conditions"] = [one for one in content["conditions"] if one["name"] in {"none", "direct", "scrub"}]
+    content["population"] |= {"train_count": 40, "held_out_count": 20}
+    content["canaries"] |= {"count": 4, "multiplicities": [1, 4], "alternatives": 20}
+    content["targets"][0]["train"] |= {"epochs": 1, "learning_rate": 0.01}
+    content["targets"][0]["evaluate"] = {"membership_records": 20, "extraction_samples": 2}
+    file = tmp_path_factory.mktemp("plan") / "laptop.yaml"
+    file.write_text(yaml.safe_dump(content), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def reference(plan: Path) -> dict[str, Any]:
+    """What the plan measures where each step is a process of this machine."""
+    out = plan.parent / "processes"
+    run(sys.executable, "-m", "leakscape", "audit", plan, "--out", out)
+    return dict(json.loads((out / "landscape.json").read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def of_docker(docker_host: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """kfp finds podman in Docker's place, and files are for the group that containers run as."""
+    from kfp.local import config
+
+    monkeypatch.setenv("DOCKER_HOST", docker_host)
+    monkeypatch.setattr(config.LocalExecutionConfig, "instance", None)
+    before = os.umask(0o002)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("of_docker")
+def test_kfp_runs_each_step_in_its_own_container(
+    images: dict[str, str], plan: Path, reference: dict[str, Any], tmp_path: Path
+):
+    from kfp import local
+
+    tmp_path.chmod(0o775)
+    runner = local.DockerRunner(
+        entrypoint="/usr/bin/env", read_only=True, network_mode="none", user="1000:0", cap_drop=["ALL"]
+    )
+    graph = audit.graph(load(str(plan), contracts=COMPONENTS), COMPONENTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # kfp's, of settings that have no effect here
+        local.init(runner, pipeline_root=str(tmp_path / "root"))
+        audit.build(graph, COMPONENTS, images)()
+    [found] = tmp_path.rglob("landscape/landscape.json")
+    assert json.loads(found.read_text(encoding="utf-8")) == reference
