@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export OMP_WAIT_POLICY ?= passive
 
 .DEFAULT_GOAL := help
-.PHONY: help venv audit test integration checks lint format lock docs tiny-base wheel bench clean
+.PHONY: help venv audit test integration checks lint format lock docs tiny-base wheel images test-images bench clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,6 +58,12 @@ tiny-base: venv  ## pretrain the base model that ships with the package
 
 wheel: venv  ## build dist/*.whl
 	$(BIN)/python -m build --wheel --no-isolation
+
+images: venv  ## build the container images (BASE_IMAGE=NAME@sha256:..., IMAGES, IMAGE_OPTIONS; docs/images.md)
+	$(BIN)/python tools/images.py --base-image "$(BASE_IMAGE)" $(IMAGE_OPTIONS) $(IMAGES)
+
+test-images: venv  ## build images from Debian's packages and run them (root, podman, buildah)
+	$(BIN)/pytest -m "integration or not integration" tests/images
 
 bench: venv  ## run the benchmarks
 	for script in benchmarks/*.py; do $(BIN)/python $$script; done
