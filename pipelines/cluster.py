@@ -1,7 +1,8 @@
 """A plan's graph as the pipeline that a cluster runs.
 
 The graph's tasks stand in an exit handler, each where its place says. The preflight comes before all of them, the
-finishing task after all of them whatever happened; neither is ever taken from the cache.
+finishing task after all of them whatever happened. Neither is ever taken from the cache, nor is the landscape: it reads
+the history of audits, and a run's results are looked for in the run's own folder.
 """
 
 import inspect
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from leakscape.contract import spec
 from pipelines import needs, pods
 from pipelines.compose import Graph
-from pipelines.parameters import Contracts
+from pipelines.parameters import LANDSCAPE, Contracts
 from pipelines.placement import S3_VARIABLES, Place, place
 from pipelines.tasks import add_tasks
 
@@ -56,6 +57,8 @@ def build_for_cluster(found: Graph, contracts: Contracts, images: Mapping[str, s
             tasks = add_tasks(found, contracts, images, replaced=replaced)
             for step in found.steps:
                 pods.apply(tasks[step.id], places[step.id], values)
+                if step.component == LANDSCAPE:
+                    tasks[step.id].set_caching_options(enable_caching=False)
                 if not step.needs:
                     tasks[step.id].after(looked)
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 from leakscape import __version__
 from leakscape.arguments import Help
-from leakscape.cli import gate, plans, selftest, verify
+from leakscape.cli import cluster, gate, plans, selftest, verify
 from leakscape.errors import EXIT_DONE, EXIT_INPUT, EXIT_INTERRUPTED, LeakscapeError
 from leakscape.progress import say
 
 if TYPE_CHECKING:
     from leakscape.cli.common import Command
 
-_GROUPS = (plans, gate, verify, selftest)
+_GROUPS = (plans, cluster, gate, verify, selftest)
 """Each adds its commands, in the order of the help."""
 
 
