@@ -68,6 +68,19 @@ def test_settings_of_the_file_reach_the_runs(server: kfp_server.Kubeflow, connec
     assert [found["display_name"] for found in server.experiments.values()] == ["audits"]
 
 
+def test_shared_parameters_go_where_there_is_one_of_the_name_and_yield_to_its_own(
+    server: kfp_server.Kubeflow, connection: Connection, tmp_path: Path
+):
+    shared = {"cpu_pool": {"pool": "all"}, "gpu_pool": {"pool": "gpu"}}  # no step of the plan runs on the pool gpu
+    own = {**NIGHTLY, "name": "own", "parameters": {"cpu_pool": {"pool": "own"}}}
+    applied(connection, written(tmp_path, NIGHTLY, own, parameters=shared))
+    given = {one["display_name"]: one["runtime_config"]["parameters"] for one in server.recurring.values()}
+    assert given == {
+        "team-audits-nightly": {"cpu_pool": {"pool": "all"}},
+        "team-audits-own": {"cpu_pool": {"pool": "own"}},
+    }
+
+
 def test_a_changed_plan_is_a_new_version_under_the_same_schedule(
     server: kfp_server.Kubeflow, connection: Connection, tmp_path: Path
 ):
