@@ -32,7 +32,7 @@ def leakage(target: Target, name: str) -> str:
         panels.append(
             ("Verbatim perplexity over the\nuntouched model's (log scale)", lambda c: _relative(target, c), 1.0)
         )
-    if any("exposure_bits" in item.metrics for item in target.conditions):
+    if any(_exposure(item) for item in target.conditions):
         panels.append(("Exposure, bits", _exposure, _BITS_AT_CHANCE))
     if not panels:
         return ""

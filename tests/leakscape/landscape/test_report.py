@@ -1,8 +1,10 @@
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import landscape_fakes as fakes
+import landscape_made as made
 import pytest
 
 from leakscape.landscape import report
@@ -98,16 +100,15 @@ def test_labels_are_text_in_the_pages_colours(html: str):
     """Names of conditions stand as text in the pictures; no colour is fixed where a theme should choose."""
     pictures = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert all(f">{name}</text>" in pictures[0] for name in ("none", "direct", "scrub", "dp-8"))
-    assert all("var(--ink)" in picture and "var(--series-2)" in picture for picture in pictures)
+    assert all("var(--ink)" in picture and "var(--series-" in picture for picture in pictures)
     assert not re.findall(r"(?:fill|stroke): #(?!fff)", "".join(pictures))
 
 
 def test_page_tells_what_was_found_and_what_was_not(html: str):
     text = " ".join(Page(html).text.split())
-    assert "Direct fine-tuning memorised canaries that stand in the corpus" in text
-    assert f"{TIMES}16, {TIMES}32 and {TIMES}64" in text
-    assert "Under dp-8 no multiplicity shows a leak" in text
-    assert "All this rests on 25 canaries, 5 to a multiplicity" in text
+    assert "Direct fine-tuning memorised planted secrets" in text
+    assert "<dt>dp-8</dt><dd>no leak that this audit can tell from chance" in html
+    assert "one run of each condition and on 25 canaries, 5 to a multiplicity" in text
     assert "unlearn: in the plan, but no measurement was given." in text
     assert "Extrapolated exposure (all conditions)" in text
     assert "delta 1e-05 · epsilon 7.98" in text
@@ -141,6 +142,70 @@ def test_names_that_matplotlib_would_read_stay_as_they_are(tmp_path: Path):
     pictures = re.findall(r"<svg.*?</svg>", html, re.DOTALL)
     assert len(pictures) == 2
     assert all("_a$x_1$ &lt;b&gt;</text>" in picture for picture in pictures)
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    judged = made.condition("rewrite").judged[0]
+    direct, dp = (made.condition(name) for name in ("direct", "dp-8"))
+    conditions = (
+        made.bare("none", judged=[replace(judged, judge=HOSTILE)]),
+        made.bare("direct", attacks=direct.attacks, metrics=direct.metrics, differences=direct.differences),
+        made.bare("dp-8", privacy=dp.privacy, epsilon_bound=dp.epsilon_bound, extraction=dp.extraction),
+    )
+    departures = [f"dp-8 was trained in lots of 64, direct in batches of 16 {HOSTILE}."]
+    return report.render(made.landscape(made.target(*conditions, departures=departures)))
+
+
+def test_what_was_forced_together_stands_above_what_was_found(whole: str):
+    assert (
+        whole.index("Put together by force")
+        < whole.index("dp-8 was trained in lots of 64")
+        < whole.index('id="found-0"')
+    )
+    assert HOSTILE not in whole
+    assert Page(whole).text.count(HOSTILE) == 2
+
+
+def test_links_lead_to_every_part(whole: str):
+    page = Page(whole)
+    inner = [link.removeprefix("#") for link in page.links if link.startswith("#target-0-")]
+    assert [link.removeprefix("target-0-") for link in inner] == [
+        "leakage", "extraction", "membership", "budget", "judge", "metrics", "differences", "unmeasured", "made",
+    ]  # fmt: skip
+    assert set(inner) <= set(page.ids)
+
+
+def test_attacks_that_a_few_others_can_not_resolve_are_not_given_a_rate(whole: str):
+    text = " ".join(Page(whole).text.split())
+    assert "not resolved120 others are too few" in text  # 0.1 % of 120
+    assert "not resolved20 others are too few" in text  # 1 % of 20
+
+
+def test_a_bound_of_many_copies_is_not_held_against_a_record(whole: str):
+    assert "no: a canary with all its copies" in whole
+    assert "No canary was left out by a coin" not in whole
+
+
+def test_without_coins_the_page_says_how_to_get_them():
+    page = report.render(made.landscape(made.target(made.bare("dp-8", privacy=made.dp()))))
+    assert "inclusion: coin" in page
+
+
+def test_conditions_that_share_a_corpus_share_its_cost_and_its_disclosures():
+    whole = made.condition("rewrite")
+    one = made.bare("rewrite", costs=whole.costs, disclosed=whole.disclosed)
+    page = report.render(made.landscape(made.target(one, replace(one, name="rewrite-dp"))))
+    assert page.count('<th scope="row" class="many" data-key="rewrite, rewrite-dp">') == 1 + len(one.disclosed)
+    assert "162 answers and 160,000 tokens" in page
+
+
+def test_two_targets_make_one_page_of_unique_ids():
+    one = made.bare("direct", losses=[(1, 2.0), (2, 1.0)], metrics={"exposure_bits": made.figure(2)})
+    page = Page(report.render(made.landscape(made.target(one), made.target(one, name="other"))))
+    assert len(page.ids) == len(set(page.ids))
+    assert page.open == []
+    assert page.tags.count("svg") == 2  # the losses of each
 
 
 @pytest.mark.parametrize(
