@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.util
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import components
@@ -16,6 +17,7 @@ FORBIDDEN = {
     "train": {"kfp", "kubernetes", "pip", "vllm"},
     "evaluate": {"kfp", "kubernetes", "pip", "vllm"},
     "rewrite": {"kfp", "pip"},
+    "cli": {"pip", "torch", "vllm"},
 }
 NEEDS_A_DRIVER = {"vllm"}
 
@@ -40,6 +42,9 @@ def check_component(name: str, package: str) -> None:
 def main(image: str) -> None:
     """Check an image from within."""
     subprocess.run(["leakscape", "--help"], check=True, stdout=subprocess.DEVNULL)
+    if image == "cli":
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run(["leakscape", "compile", "laptop", "--dev", "-o", f"{folder}/laptop.yaml"], check=True)
     found = {name: contract for name, contract in components.contracts().items() if spec(contract).image == image}
     for name, contract in found.items():
         check_component(name, contract.__module__.rpartition(".")[0])

@@ -38,9 +38,6 @@ locks)
     make_bytecode ""
     ;;
 wheel)
-    # An image doesn't know its own digest, and what runs inside one names no images.
-    mkdir -p images
-    echo "images: {}" > images/digests.yaml
     make_wheels .
     install_wheels --prefix "/leakscape$environment"
     make_bytecode /leakscape

@@ -15,6 +15,9 @@ from leakscape.contract import IMAGES
 from leakscape.errors import InputError
 from pipelines.strict import Strict
 
+EVERY = (*IMAGES, "cli")
+"""The steps' images, and that of the commands, which holds the Kubeflow client; no pipeline names the latter."""
+
 _BY_DIGEST = re.compile(r"^[^\s@]+@sha256:[0-9a-f]{64}$")
 _PLACEHOLDER = "sha256:" + "0" * 64
 _PACKAGED = Path(__file__).with_name("digests.yaml")
@@ -51,7 +54,7 @@ def digests_file() -> Path:
 
 
 def read(path: Path | None = None) -> dict[str, Image]:
-    """Read where the images lie, by short name (`base`, `train`, `rewrite`, `evaluate`).
+    """Read where the images lie, by the short names of `EVERY`; `cli` may be left out.
 
     Args:
         path: a file like `images/digests.yaml`, which is the default.
@@ -64,7 +67,7 @@ def read(path: Path | None = None) -> dict[str, Image]:
     if missing := [name for name in IMAGES if name not in listed]:
         raise InputError(f"{path} names no image for {', '.join(missing)}.")
     found = {}
-    for name in IMAGES:
+    for name in (name for name in EVERY if name in listed):
         try:
             found[name] = Image.model_validate(listed[name])
         except ValidationError as error:
@@ -75,7 +78,7 @@ def read(path: Path | None = None) -> dict[str, Image]:
 
 
 def images(path: Path | None = None, *, dev: bool = False) -> dict[str, str]:
-    """Each image as a pipeline names it, by short name.
+    """Each step's image as a pipeline names it, by short name.
 
     Args:
         path: as for `read`.
@@ -84,7 +87,7 @@ def images(path: Path | None = None, *, dev: bool = False) -> dict[str, str]:
     Raises:
         InputError: as for `read`; or, without `dev`, an image has no digest.
     """
-    found = read(path)
+    found = {name: image for name, image in read(path).items() if name in IMAGES}
     if not dev and (bare := [name for name, image in found.items() if not image.pinned]):
         raise InputError(
             f"{path or digests_file()} gives no digest for {', '.join(bare)}: push the images and note their digests, "

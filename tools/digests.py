@@ -10,9 +10,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from leakscape.contract import IMAGES
 from leakscape.errors import InputError
-from pipelines.images import Image, by_digest, read
+from pipelines.images import EVERY, Image, by_digest, read
 
 FILE = Path(__file__).resolve().parents[1] / "images" / "digests.yaml"
 HEADER = """\
@@ -31,8 +30,8 @@ def parse(lines: Iterable[str]) -> dict[str, Image]:
     found = {}
     for line in lines:
         name, _, reference = line.strip().partition("=")
-        if name not in IMAGES or not by_digest(reference):
-            raise InputError(f"{line.strip()!r} is not NAME=REPOSITORY@sha256:..., NAME one of {', '.join(IMAGES)}.")
+        if name not in EVERY or not by_digest(reference):
+            raise InputError(f"{line.strip()!r} is not NAME=REPOSITORY@sha256:..., NAME one of {', '.join(EVERY)}.")
         repository, digest = reference.split("@")
         found[name] = Image(repository=repository, digest=digest)
     return found

@@ -17,8 +17,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from leakscape.contract import IMAGES
-from pipelines.images import by_digest, read
+from pipelines.images import EVERY, by_digest, read
 
 ROOT = Path(__file__).resolve().parents[1]
 WHEELS = "/wheels"
@@ -76,7 +75,7 @@ def build(name: str, given: argparse.Namespace, values: dict[str, str]) -> None:
 def parse(argv: Sequence[str]) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description="Build the container images, and push them.")
-    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(IMAGES)} (default: all)")
+    parser.add_argument("names", metavar="NAME", nargs="*", help=f"of {', '.join(EVERY)} (default: all)")
     parser.add_argument("--base-image", required=True, help="Debian with Python 3.11, by digest unless it is local")
     parser.add_argument("--repository", default="", help="what stands before /NAME (default: as images/digests.yaml)")
     parser.add_argument("--tag", default="dev", help="for people (default: dev)")
@@ -91,8 +90,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     given = parser.parse_args(argv)
     if not by_digest(given.base_image) and not given.base_image.startswith(LOCAL):
         parser.error(f"--base-image {given.base_image} names no digest: what it means could change under its tag.")
-    if unknown := set(given.names) - set(IMAGES):
-        parser.error(f"there is no image {', '.join(sorted(unknown))}; there are {', '.join(IMAGES)}.")
+    if unknown := set(given.names) - set(EVERY):
+        parser.error(f"there is no image {', '.join(sorted(unknown))}; there are {', '.join(EVERY)}.")
     return given
 
 
@@ -100,7 +99,7 @@ def main(argv: Sequence[str]) -> None:
     """Build what was asked for."""
     given = parse(argv)
     values = facts(given.source)
-    for name in given.names or IMAGES:
+    for name in given.names or EVERY:
         build(name, given, values)
 
 

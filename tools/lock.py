@@ -29,7 +29,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import components
-from leakscape.contract import IMAGES, spec
+from leakscape.contract import spec
+from pipelines.images import EVERY
 
 ROOT = Path(__file__).resolve().parents[1]
 LAPTOP = ROOT / "requirements"
@@ -136,7 +137,7 @@ def main() -> None:
     """Write the locks."""
     lock_laptop()
     lock_checks()
-    for name in IMAGES:
+    for name in EVERY:
         lock_image(name)
     write(IMAGE_FOLDERS / "build.lock", blocks(compile_("images/build.in")))
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import components
-from leakscape.contract import IMAGES, spec
+from leakscape.contract import spec
 from leakscape.local.sources import sources
+from pipelines.images import EVERY
 
 ROOT = Path(__file__).parents[2]
 COMPONENTS = components.contracts()
@@ -77,7 +78,7 @@ def test_every_component_lists_its_requirements(name: str):
     assert wanted <= set(locked(spec(COMPONENTS[name]).image))
 
 
-@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("image", EVERY)
 def test_every_image_holds_what_the_package_requires(image: str):
     required = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
     for requirement in required:
@@ -86,19 +87,21 @@ def test_every_image_holds_what_the_package_requires(image: str):
         assert [int(part) for part in version.split(".")] >= [int(part) for part in least.split(".")], requirement
 
 
-@pytest.mark.parametrize("image", IMAGES)
+@pytest.mark.parametrize("image", EVERY)
 def test_no_image_holds_what_it_must_not(image: str):
     forbidden = runpy.run_path(str(ROOT / "images" / "check.py"))["FORBIDDEN"][image]
-    assert "kfp" in forbidden
+    assert "pip" in forbidden
+    assert "kfp" in forbidden or image == "cli"
     assert not forbidden & set(locked(image)), image
 
 
 def test_vllm_stands_in_the_rewrite_image_alone():
-    assert [image for image in IMAGES if "vllm" in locked(image)] == ["rewrite"]
-    assert [image for image in IMAGES if "torch" not in locked(image)] == ["base"]
+    assert [image for image in EVERY if "vllm" in locked(image)] == ["rewrite"]
+    assert [image for image in EVERY if "torch" not in locked(image)] == ["base", "cli"]
+    assert [image for image in EVERY if "kfp" in locked(image)] == ["cli"]
 
 
-@pytest.mark.parametrize("image", ["base", "train", "evaluate"])
+@pytest.mark.parametrize("image", ["base", "train", "evaluate", "cli"])
 def test_images_hold_the_versions_that_the_tests_run_with(image: str):
     assert set(locked(image).items()) <= versions_here()
 
@@ -123,12 +126,12 @@ def test_the_train_image_s_libraries_but_opacus_stand_in_the_evaluate_image():
 
 
 def test_images_share_their_text_but_for_the_first_lines():
-    texts = {name: (ROOT / "images" / name / "Containerfile").read_text(encoding="utf-8") for name in IMAGES}
+    texts = {name: (ROOT / "images" / name / "Containerfile").read_text(encoding="utf-8") for name in EVERY}
     texts["base"] = texts["base"].partition("\n# Only on demand")[0]
     bodies = {name: text.partition("ARG BASE_IMAGE\n")[2] for name, text in texts.items()}
     assert len(set(bodies.values())) == 1
     assert "COPY --from=test /leakscape /" in bodies["base"].partition(" AS final\n")[2]
-    assert all(f"ARG IMAGE={name}\n" in texts[name] for name in IMAGES)
+    assert all(f"ARG IMAGE={name}\n" in texts[name] for name in EVERY)
 
 
 def test_the_check_of_an_image_is_python_3_11():
