@@ -123,10 +123,12 @@ def test_an_upgrade_changes_no_name():
     ]
 
 
-@pytest.mark.parametrize("release", ["a", "leakscape", LONG, "7b", LONG[:-1] + "y"])
+@pytest.mark.parametrize("release", ["a", "leakscape", LONG, "7b", "one.two"])
 def test_names_are_labels_whatever_the_release_is_called(release: str):
     assert len(LONG) == 53
-    for one in render("vllm", release=release):
+    objects = render("vllm", release=release)
+    assert registrations(objects)["owner"] == release.replace(".", "-")
+    for one in objects:
         name = one["metadata"]["name"]
         assert re.fullmatch(r"[a-z]([a-z0-9-]{0,61}[a-z0-9])?", name), name
         for value in one["metadata"]["labels"].values():
@@ -429,6 +431,14 @@ def test_limits_and_priority():
 def test_the_least_holds_no_more_than_it_must():
     kinds = {one["kind"] for one in render("minimal")}
     assert kinds == {"NetworkPolicy", "ServiceAccount", "ConfigMap", "Role", "RoleBinding", "Job", "Pod"}
+
+
+def test_a_release_may_be_nothing_but_the_server():
+    objects = render("vllm", "--set", "register.enabled=false", "--set", "networkPolicy.enabled=false")
+    assert not {"Job", "ConfigMap", "NetworkPolicy"} & {one["kind"] for one in objects}
+    assert pods(objects).keys() == {"Deployment/demo-leakscape-vllm", "Pod/demo-leakscape-test-vllm"}
+    bare = render("vllm", "--set", "vllm.enabled=false", "--set", "runner.serviceAccount.create=false")
+    assert not {"Deployment", "Service", "PersistentVolumeClaim", "ServiceMonitor"} & {one["kind"] for one in bare}
 
 
 # What is refused

@@ -15,7 +15,7 @@ endpoint: {{ .Values.kubeflow.endpoint | quote }}
 namespace: {{ ternary .Release.Namespace "" .Values.kubeflow.multiUser | quote }}
 token_file: {{ include "leakscape.token.path" . | quote }}
 ca_file: {{ with .Values.kubeflow.ca }}{{ ternary (printf "/etc/leakscape-ca/%s" .key) "" (ne .configMap "") | quote }}{{ end }}
-owner: {{ default .Release.Name .Values.register.owner | quote }}
+owner: {{ default .Release.Name .Values.register.owner | replace "." "-" | quote }}
 experiment: {{ .Values.kubeflow.experiment | quote }}
 service_account: {{ include "leakscape.runner.serviceAccount" . | quote }}
 pipeline_root: {{ .Values.kubeflow.pipelineRoot | quote }}
