@@ -21,7 +21,7 @@ install_wheels() {
 }
 
 make_bytecode() {
-    python3.11 -m compileall -q -j 0 -s "$1" -p / --invalidation-mode unchecked-hash "$1$environment/lib"
+    python3.11 -m compileall -qq -j 0 -s "$1" -p / --invalidation-mode unchecked-hash "$1$environment/lib"
 }
 
 case $1 in
@@ -35,7 +35,8 @@ locks)
     fi
     make_wheels "$@"
     install_wheels
-    make_bytecode ""
+    # Some libraries ship files for other versions of Python; like pip, pass over what does not compile.
+    make_bytecode "" || :
     ;;
 wheel)
     make_wheels .
