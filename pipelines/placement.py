@@ -4,13 +4,14 @@ What a plan leaves out has a default by what the step does. Pools and the names 
 pipeline, so that one compiled pipeline serves clusters that name them differently; see `pipelines.pods`.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from leakscape.contract import Spec
+from leakscape.contract import VARIABLE, Spec
 from pipelines.faults import Fault, choose
 from pipelines.strict import Strict
 
@@ -20,10 +21,12 @@ TINY = "leakscape/tiny"
 Cpu = Annotated[str, Field(pattern=r"^(?:[1-9][0-9]*m?)?$")]
 Memory = Annotated[str, Field(pattern=r"^(?:[1-9][0-9]*(?:[KMGTPE]i?|k)?)?$")]
 Name = Annotated[str, Field(pattern=r"^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)?$")]
+Variable = Annotated[str, Field(pattern=rf"^{VARIABLE}$")]
 PoolName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
 
 # Settings by which a component with a model in its image works without one, and so without an accelerator.
 _NO_MODEL = {"backend": ("rules", "openai"), "detector": ("rules", "presidio")}
+_CREDENTIAL = re.compile(r"(?:(?<!KMS_)KEY|TOKEN|SECRET|PASSWORD|CREDENTIALS?)(?:_ID)?$", re.IGNORECASE)
 # Settings that say how many accelerators share the work.
 _DEVICES = ("tensor_parallel", "processes")
 
@@ -78,7 +81,8 @@ class Secrets(Strict):
     """The names of Kubernetes secrets; one that does not exist is no fault where the service account suffices.
 
     Args:
-        s3: holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where needed, AWS_SESSION_TOKEN.
+        s3: holds AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, where needed, AWS_SESSION_TOKEN and
+            AWS_ENDPOINT_URL_S3.
         hub: holds HF_TOKEN.
         api: holds the credentials of endpoints under the names of their variables, such as OPENAI_API_KEY.
     """
@@ -95,6 +99,7 @@ class Placement(Strict):
         pools: by name; `cpu` and `gpu` are there without being named.
         steps: what the pods of a component get, by the component's name.
         secrets: where credentials come from.
+        environment: variables of every pod, for all to read: AWS_REGION, HF_ENDPOINT, HF_HUB_OFFLINE.
         image_pull_secret: of a private registry; '' if the nodes or the service account have one.
         service_account: of the pods; '' for Kubeflow's own.
     """
@@ -102,6 +107,7 @@ class Placement(Strict):
     pools: dict[PoolName, Pool] = Field(default_factory=dict)
     steps: dict[str, Pod] = Field(default_factory=dict)
     secrets: Secrets = Field(default_factory=Secrets)
+    environment: dict[Variable, str] = Field(default_factory=dict)
     image_pull_secret: Name = ""
     service_account: Name = ""
 
@@ -150,6 +156,7 @@ class Place:
     scratch: str
     retries: int
     timeout: int
+    environment: Mapping[str, str]
     secrets: Mapping[str, tuple[str, ...]]
 
 
@@ -177,6 +184,7 @@ def place(placement: Placement, found: Spec, parameters: Mapping[str, Any], *, d
         scratch=whole.scratch,
         retries=max(whole.retries, 0),
         timeout=whole.timeout,
+        environment=placement.environment,
         secrets=secrets_of(parameters),
     )
 
@@ -209,7 +217,8 @@ def secrets_of(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-S3_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+# No region: a variable that stands there, though its secret does not, keeps EKS from giving a role's pods theirs.
+S3_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3")
 HUB_VARIABLE = "HF_TOKEN"
 
 
@@ -219,7 +228,13 @@ def from_hub(model: object) -> bool:
 
 
 def faults(placement: Placement, components: Collection[str]) -> Iterator[Fault]:
-    """What a plan's placement names that is not there."""
+    """What a plan's placement names that is not there, or should not be."""
+    for name in placement.environment:
+        if _CREDENTIAL.search(name):
+            yield Fault(
+                ("placement", "environment", name),
+                "looks like a credential; put it into a secret and name that under `secrets`.",
+            )
     for name, pod in placement.steps.items():
         if name not in components:
             yield Fault(("placement", "steps", name), f"is no component: {choose(name, components)}")

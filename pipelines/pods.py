@@ -77,6 +77,8 @@ def apply(task: "PipelineTask", place: Place, values: Mapping[str, Any]) -> None
         task.set_accelerator_type(place.accelerator).set_accelerator_limit(place.accelerators)
     if place.retries:
         task.set_retry(place.retries, **_BACKOFF)
+    for name, value in place.environment.items():
+        task.set_env_variable(name, value)
     for name, value in LABELS.items():
         kubernetes.add_pod_label(task, name, value)
     _schedule(task, place, values)

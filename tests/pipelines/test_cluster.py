@@ -122,7 +122,7 @@ def test_the_preflight_looks_from_the_most_demanding_pool_with_every_credential(
     pod = spec["platforms"]["kubernetes"]["deploymentSpec"]["executors"]["exec-preflight"]
     assert pod["nodeSelector"]["nodeSelectorJson"]["componentInputParameter"] == "pipelinechannel--big_pool"
     names = {entry["envVar"] for secret in pod["secretAsEnv"] for entry in secret["keyToEnv"]}
-    keys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"}
+    keys = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3"}
     assert names == {"HF_TOKEN", "TEAM_KEY", *keys}
     executors = made.pipeline_spec.deployment_spec["executors"]
     accelerator = executors["exec-preflight"]["container"]["resources"]["accelerator"]

@@ -113,6 +113,8 @@ placement:
   image_pull_secret: registry
   secrets:
     hub: team-hub
+  environment:
+    AWS_REGION: eu-central-1
   pools:
     gpu:
       selector:
@@ -155,6 +157,8 @@ def test_a_plan_says_where_its_steps_run(tmp_path: Path):
     assert "accelerator" not in compiled.container("evaluate")["resources"]
     assert "retryPolicy" not in compiled.task("evaluate")
     assert all("imagePullSecret" in pod for pod in compiled.platform.values())
+    for executor in ("dp-train", "landscape", "preflight", "finish"):
+        assert compiled.container(executor)["env"] == [{"name": "AWS_REGION", "value": "eu-central-1"}]
 
 
 @pytest.mark.parametrize(
@@ -166,6 +170,8 @@ def test_a_plan_says_where_its_steps_run(tmp_path: Path):
         ("  steps:\n    lora-train: {memroy: 4Gi}\n", r"memroy is no key of a plan here; did you mean `memory`\?"),
         ("  pools:\n    gpu: {selectors: {}}\n", r"selectors is no key of a plan here; did you mean `selector`\?"),
         ("  steps:\n    lora-train: {accelerators: 65}\n", "accelerators must be at most 64"),
+        ("  environment: {HF_TOKEN: x}\n", "HF_TOKEN looks like a credential; put it into a secret"),
+        ("  environment: {1A: x}\n", "1A.* does not fit"),
     ],
 )
 def test_a_wrong_placement_is_named_with_its_line(lines: str, words: str):
@@ -198,7 +204,7 @@ def test_devices_follow_what_a_step_does(component: str, parameters: dict[str, A
 def test_credentials_of_an_endpoint_come_under_their_own_name():
     given = {"backend": "openai", "key_variable": "TEAM_KEY", "model": "gpt", "ledger_dir": "s3://bucket/ledgers"}
     assert secrets_of(given) == {
-        "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+        "s3": ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3"),
         "api": ("TEAM_KEY",),
     }
 
