@@ -18,11 +18,15 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 _SECONDS_TO_START = 60.0
+_UNTIL_STDIN_CLOSES = '"$@" </dev/null & read -r _; kill -9 $!'
+"""The server ends with the process that started it, however that ends."""
+
 _NAMES = ("master", "volume", "filer", "s3", "admin")
 
 
@@ -62,8 +66,8 @@ class S3Server:
         """An `s3://bucket/prefix` that nobody else was given."""
         return f"s3://{self.bucket}/{name}-{next(self._places)}"
 
-    def client(self) -> Any:  # noqa: ANN401  boto3 makes its classes at run time
-        """A boto3 client of one who may do everything, without retries."""
+    @cached_property
+    def _client(self) -> Any:  # noqa: ANN401  boto3 makes its classes at run time
         import boto3
         from botocore.config import Config
 
@@ -75,6 +79,10 @@ class S3Server:
             aws_secret_access_key=self.secret_key,
             config=Config(s3={"addressing_style": "path"}, retries={"total_max_attempts": 1}),
         )
+
+    def client(self) -> Any:  # noqa: ANN401
+        """A boto3 client of one who may do everything, without retries; made once."""
+        return self._client
 
     def keys(self, place: str) -> list[str]:
         """The keys under a place, in full."""
@@ -98,8 +106,8 @@ def running(folder: Path) -> Iterator[S3Server]:
     log = folder / "weed.log"
     with log.open("wb") as stream:
         process = subprocess.Popen(
-            _command(folder, config, server.bucket, ports),
-            stdin=subprocess.DEVNULL,
+            ["/bin/sh", "-c", _UNTIL_STDIN_CLOSES, "sh", *_command(folder, config, server.bucket, ports)],
+            stdin=subprocess.PIPE,
             stdout=stream,
             stderr=subprocess.STDOUT,
             cwd=folder,
@@ -112,7 +120,7 @@ def running(folder: Path) -> Iterator[S3Server]:
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        process.communicate()
         for port in ports:
             for left in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):  # noqa: S108  where it puts them, whatever TMPDIR
                 left.unlink(missing_ok=True)

@@ -18,6 +18,7 @@ SECONDS = 30.0
 """How long a holder may be silent."""
 
 _NAME = "lease.json"
+_SECONDS_FOR_THE_LAST_SIGN = 5.0
 
 
 class Lease:
@@ -52,8 +53,8 @@ class Lease:
     def release(self) -> None:
         """Let the next process have it at once."""
         self._ended.set()
-        self._thread.join()
-        if not self._lost:
+        self._thread.join(_SECONDS_FOR_THE_LAST_SIGN)
+        if not self._lost and not self._thread.is_alive():  # else its service is away, and silence ends the lease
             with contextlib.suppress(InputError, TransientError):
                 self._place.replace(_NAME, _words("", 0), tag=self._tag)
 
@@ -87,17 +88,24 @@ class Lease:
         return InputError(f"{self._place} is in use by another run of the same job; wait for it to end.")
 
     def _live(self) -> None:
-        while not self._ended.wait(self._seconds / 3):
+        while not self._lost and not self._ended.wait(self._seconds / 3):
             try:
-                self._tag = self._place.replace(_NAME, self._sign(), tag=self._tag)
+                self._tag = self._give_sign()
             except TransientError:
                 continue
             except TakenError:
                 self._lost = f"{self._place} was taken over by another run of the same job; nothing kept there is lost."
             except LeakscapeError as error:
                 self._lost = str(error)
-            if self._lost:
-                return
+
+    def _give_sign(self) -> str:
+        try:
+            return self._place.replace(_NAME, self._sign(), tag=self._tag)
+        except TakenError:
+            kept = self._read()
+            if _holder(kept) == self._holder:  # the answer to an earlier sign was lost
+                return kept.tag
+            raise
 
     def _sign(self) -> bytes:
         self._beats += 1

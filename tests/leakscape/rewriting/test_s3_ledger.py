@@ -1,6 +1,7 @@
 """The ledger of numbered objects: on a folder's place, and on a real S3 server with real processes."""
 
 import datetime as dt
+import json
 import os
 import random
 import signal
@@ -169,3 +170,45 @@ def test_a_job_killed_ten_times_gives_what_one_run_gives_and_a_second_beside_it_
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
     # Two stages for each record and two bad answers; a kill loses at most the one answer under way.
     assert 2 * RECORDS + 2 <= asked <= 2 * RECORDS + 2 + 10
+
+
+@pytest.mark.integration
+def test_sigterm_keeps_what_was_answered_and_the_next_run_goes_on(s3: S3Server, tmp_path: Path) -> None:
+    place = s3.place("ledgers")
+    with misbehaving_server.running() as server:
+        flags = corpora(tmp_path) | {
+            "backend": "openai", "model": "toy", "timeout": 30.0, "base-url": server.base_url, "concurrency": 2,
+            "ledger-dir": place,
+        }  # fmt: skip
+        words = command(flags, tmp_path / "out")
+        server.order(*["well"] * 4, "hang", "hang")
+        # The fifth and sixth call hang for longer than the grace that the job is given.
+        env = os.environ | {"LEAKSCAPE_GRACE_SECONDS": "0.5"}
+        with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as job:
+            while len(server.requests()) < 6 or parts(s3, place) < 5:
+                assert job.poll() is None
+            job.send_signal(signal.SIGTERM)
+            _, said = job.communicate()
+        assert job.returncode == 75
+        assert "stopped by SIGTERM; the step did not end in time" in said
+        assert parts(s3, place) == 1 + 4
+
+        server.order()
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as job:
+            while parts(s3, place) < 8:
+                assert job.poll() is None
+            job.send_signal(signal.SIGTERM)
+            _, said = job.communicate()
+        asked = len(server.requests())
+        assert job.returncode == 75
+        assert "stopped by SIGTERM; nothing half-written was left" in said
+        (lease,) = (name for name in s3.keys(place) if name.endswith("lease.json"))
+        held = s3.client().get_object(Bucket=s3.bucket, Key=lease)["Body"].read()
+        assert json.loads(held)["holder"] == ""  # the next run need not wait
+        assert not (tmp_path / "out" / "rewritten").exists()
+
+        kept = parts(s3, place) - 2  # two runs marked their start
+        server.order()
+        assert subprocess.run(words, check=False).returncode == 0
+        assert len(server.requests()) == RECORDS - kept
+        assert asked <= kept - 4 + 2  # what was under way, at most, was asked in vain

@@ -68,6 +68,15 @@ def test_of_many_that_wait_one_inherits(place: Place) -> None:
     had[0].release()
 
 
+def test_a_sign_whose_answer_was_lost_is_known_again(place: Place) -> None:
+    lease = Killed(place, seconds=600.0)
+    place.replace("lease.json", lease._sign(), tag=lease._tag)
+    lease._tag = lease._give_sign()
+    lease._give_sign()
+    lease.check()
+    lease.release()
+
+
 def test_a_damaged_lease_is_waited_for_too(place: Place) -> None:
     place.create("lease.json", b"no json")
     Lease(place, seconds=0.05).release()

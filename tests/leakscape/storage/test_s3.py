@@ -312,3 +312,11 @@ def test_a_prefix_or_one_object_is_copied_here(s3: S3Server, tmp_path: Path) -> 
     assert local_copy(f"{text}/synthea.jar", tmp_path).read_bytes() == b"jar"
     with pytest.raises(AbsentError, match="does not exist"):
         local_copy(f"{text}/nothing", tmp_path)
+
+
+def test_an_empty_file_goes_and_comes(s3: S3Server, tmp_path: Path) -> None:
+    (tmp_path / "empty").write_bytes(b"")
+    place = open_place(s3.place())
+    place.upload("empty", tmp_path / "empty")
+    place.download("empty", tmp_path / "again", sha256=hashlib.sha256(b"").hexdigest())
+    assert (tmp_path / "again").read_bytes() == b""
