@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.transforms import Bbox
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 WIDTH = 11.0
@@ -17,6 +18,7 @@ WIDTH = 11.0
 
 DOTTED, DASHED = (0, (1, 2)), (0, (4, 3))
 
+_MARK = 7  # half of a mark, in the pixels in which matplotlib lays out
 _WIDE = 20  # times the least value, beyond which the ticks of a narrow picture would touch
 _LETTERS_ABREAST = 125  # of a legend's row, marks and gaps counted as letters
 
@@ -70,9 +72,12 @@ def percent_ticks(axes: "Axes", which: str) -> None:
 
 
 def label(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
-    """Names beside the points, moved so that they cover neither each other nor a point."""
+    """Names beside the points, moved so that they cover neither each other nor a point, with a line to theirs."""
     from adjustText import adjust_text
+    from matplotlib.transforms import Bbox
 
+    if (figure := axes.get_figure(root=True)) is not None:
+        figure.draw_without_rendering()  # so that the axes stand where they will be drawn
     texts = [axes.text(x, y, name, fontsize=10.5, zorder=4, parse_math=False) for x, y, name in points]
     adjust_text(
         texts,
@@ -80,9 +85,26 @@ def label(axes: "Axes", points: Sequence[tuple[float, float, str]]) -> None:
         y=[y for _, y, _ in points],
         ax=axes,
         expand=(1.3, 1.9),
-        arrowprops={"arrowstyle": "-", "color": QUIET, "lw": 0.6},
         iter_lim=300,
     )
+    to_data = axes.transData.inverted()
+    marks = [axes.transData.transform((x, y)) for x, y, _ in points]
+    taken = [Bbox.from_bounds(x - _MARK, y - _MARK, 2 * _MARK, 2 * _MARK) for x, y in marks]
+    for text, (x, y) in zip(texts, marks, strict=True):
+        box = _free(text.get_window_extent(), taken)
+        taken.append(box)
+        corner = to_data.transform((box.x0, box.y0))
+        text.set(position=(corner[0], corner[1]), ha="left", va="bottom")
+        near = min(max(x, box.x0), box.x1), min(max(y, box.y0), box.y1)
+        line = to_data.transform([(x, y), near])
+        axes.plot(line[:, 0], line[:, 1], color=QUIET, linewidth=0.6, zorder=2)
+
+
+def _free(box: "Bbox", taken: "Sequence[Bbox]") -> "Bbox":
+    """The box, moved up or down by half lines until it covers no other one."""
+    steps = sorted(range(-2 * len(taken), 2 * len(taken) + 1), key=abs)
+    moved = (box.translated(0, step * 0.55 * box.height) for step in steps)
+    return next((each for each in moved if not any(each.overlaps(other) for other in taken)), box)
 
 
 def legend(figure: "Figure", target: Target, shown: Iterable[str]) -> None:

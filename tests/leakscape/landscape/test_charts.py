@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from itertools import combinations
 
 import landscape_made as made
 import pytest
@@ -89,6 +90,23 @@ def test_a_metric_that_is_equal_or_not_everywhere_has_no_spoke():
 def test_corners_of_a_curve_are_kept_and_steps_are_not():
     points = [(0, 0), (0, 0.2), (0, 0.5), (0.1, 0.5), (0.3, 0.5), (0.3, 1), (1, 1)]
     assert _corners(points) == [(0, 0), (0, 0.5), (0.3, 0.5), (0.3, 1), (1, 1)]
+
+
+def test_names_of_conditions_in_one_place_do_not_cover_each_other():
+    """Text is 10.5 high: on one line names keep apart by their length, elsewhere by their height."""
+    names = ("none", "rewrite", "rewrite-vllm-16", "rewrite-rules")
+    front = Front(privacy="exposure_bits", capability="held_out_perplexity", conditions=["none"])
+    target = made.target(shaped("none", 2, 100), *(shaped(name, 5, 10) for name in names[1:]), front=front)
+    root = ET.fromstring(draw("tradeoff", target))  # noqa: S314 - our own picture
+    at = {
+        each.text: (float(each.get("x")), float(each.get("y")))
+        for each in root.iter(f"{SVG}text")
+        if each.text in names
+    }
+    assert set(at) == set(names)
+    for one, other in combinations(names, 2):
+        (x, y), (u, v) = sorted((at[one], at[other]))
+        assert abs(y - v) > 9 or u - x > 4 * len(one if at[one] == (x, y) else other)
 
 
 def test_the_curve_marks_where_the_others_are_too_few():
