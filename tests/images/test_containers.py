@@ -21,6 +21,7 @@ from pipelines.plan import PLANS, load
 pytestmark = [pytest.mark.integration, pytest.mark.xdist_group("images")]
 
 COMPONENTS = components.contracts()
+LABEL = {"leakscape.test": "kfp"}
 HARDENED = ("--read-only", "--network=none", "--cap-drop=all", "--security-opt=no-new-privileges")
 
 
@@ -107,31 +108,54 @@ def reference(plan: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def of_docker(docker_host: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """kfp finds podman in Docker's place, and files are for the group that containers run as."""
+def kfp_root(docker_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A pipeline root for kfp, which finds podman in Docker's place; containers write there as others of its group."""
+    from docker.models.containers import ContainerCollection
+    from kfp import local
     from kfp.local import config
 
-    monkeypatch.setenv("DOCKER_HOST", docker_host)
+    real = ContainerCollection.run
+
+    def kept(self: ContainerCollection, *arguments: object, **options: object) -> object:
+        """kfp 2.17.3 takes a step whose container was removed before it looked for one that went well."""
+        return real(self, *arguments, **options | {"auto_remove": False})
+
+    monkeypatch.setattr(ContainerCollection, "run", kept)
     monkeypatch.setattr(config.LocalExecutionConfig, "instance", None)
+    monkeypatch.setenv("DOCKER_HOST", docker_host)
+    root = tmp_path / "root"
     before = os.umask(0o002)
-    yield
-    os.umask(before)
-
-
-@pytest.mark.usefixtures("of_docker")
-def test_kfp_runs_each_step_in_its_own_container(
-    images: dict[str, str], plan: Path, reference: dict[str, Any], tmp_path: Path
-):
-    from kfp import local
-
-    tmp_path.chmod(0o775)
+    root.mkdir()
     runner = local.DockerRunner(
-        entrypoint="/usr/bin/env", read_only=True, network_mode="none", user="1000:0", cap_drop=["ALL"]
+        entrypoint="/usr/bin/env",
+        read_only=True,
+        network_mode="none",
+        user="1000:0",
+        cap_drop=["ALL"],
+        labels=LABEL,
     )
-    graph = audit.graph(load(str(plan), contracts=COMPONENTS), COMPONENTS)
+    local.init(runner, pipeline_root=str(root))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # kfp's, of settings that have no effect here
-        local.init(runner, pipeline_root=str(tmp_path / "root"))
-        audit.build(graph, COMPONENTS, images)()
-    [found] = tmp_path.rglob("landscape/landscape.json")
+        yield root
+    os.umask(before)
+    run("podman", "container", "prune", "--force", *(f"--filter=label={key}={value}" for key, value in LABEL.items()))
+
+
+def test_kfp_runs_each_step_in_its_own_container(
+    images: dict[str, str], kfp_root: Path, plan: Path, reference: dict[str, Any]
+):
+    graph = audit.graph(load(str(plan), contracts=COMPONENTS), COMPONENTS)
+    audit.build(graph, COMPONENTS, images)()
+    [found] = kfp_root.rglob("landscape/landscape.json")
     assert json.loads(found.read_text(encoding="utf-8")) == reference
+    listed = run("podman", "ps", "--all", "--format={{.Command}}", "--filter=label=leakscape.test")
+    assert len(listed.splitlines()) == len(graph.steps)
+
+
+@pytest.mark.usefixtures("kfp_root")
+def test_a_step_that_fails_in_its_container_fails_the_pipeline(images: dict[str, str], plan: Path):
+    found = load(str(plan), overrides=["population.source=fhir", "population.path=/none"], contracts=COMPONENTS)
+    found = found.model_copy(update={"population": found.population | {"content_hash": "0" * 64}})
+    with pytest.raises(RuntimeError):
+        audit.build(audit.graph(found, COMPONENTS), COMPONENTS, images)()
