@@ -214,12 +214,19 @@ def secrets_of(parameters: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         found["api"] = (str(parameters.get("key_variable")),)
     elif from_hub(parameters.get("model")):
         found["hub"] = (HUB_VARIABLE,)
+    services = [
+        *((str(parameters.get("registry_token_variable")),) if parameters.get("registry") else ()),
+        *(MLFLOW_VARIABLES if parameters.get("mlflow") else ()),
+    ]
+    if services:
+        found["api"] = tuple(services)
     return found
 
 
 # No region: a variable that stands there, though its secret does not, keeps EKS from giving a role's pods theirs.
 S3_VARIABLES = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3")
 HUB_VARIABLE = "HF_TOKEN"
+MLFLOW_VARIABLES = ("MLFLOW_TRACKING_TOKEN", "MLFLOW_TRACKING_USERNAME", "MLFLOW_TRACKING_PASSWORD")
 
 
 def from_hub(model: object) -> bool:

@@ -11,7 +11,16 @@ from leakscape.contract import spec
 from leakscape.errors import PlanError
 from pipelines import audit, source
 from pipelines.compose import compose
-from pipelines.placement import Placement, Pod, Secrets, devices_of, place, secrets_of
+from pipelines.placement import (
+    MLFLOW_VARIABLES,
+    S3_VARIABLES,
+    Placement,
+    Pod,
+    Secrets,
+    devices_of,
+    place,
+    secrets_of,
+)
 from pipelines.plan import check
 
 ON_GPU = PLAN.replace("leakscape/tiny", "org/model-4b")
@@ -212,3 +221,14 @@ def test_credentials_of_an_endpoint_come_under_their_own_name():
 def test_what_a_plan_leaves_out_of_a_pod_keeps_its_default():
     found = place(Placement(steps={"lora-train": Pod(cpu="500m")}), spec(CONTRACTS["lora-train"]), {"model": "a/b"})
     assert (found.cpu, found.memory, found.accelerators) == ("500m", "48Gi", 1)
+
+
+def test_publishing_gets_the_credentials_of_the_services_that_it_is_told_of():
+    given = {
+        "history": "s3://audits",
+        "registry": "https://registry",
+        "registry_token_variable": "REGISTRY",
+        "mlflow": "",
+    }
+    assert secrets_of(given) == {"s3": S3_VARIABLES, "api": ("REGISTRY",)}
+    assert secrets_of({"registry": "", "mlflow": "https://mlflow"}) == {"api": MLFLOW_VARIABLES}
