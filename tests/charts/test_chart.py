@@ -528,6 +528,7 @@ def test_the_notes_tell_what_to_type_next():
     assert "nightly: plan laptop, at 0 0 2 * * *" in notes("default")
     assert "hospital-weekly: plan hospital, at 0 30 1 ? * SUN (disabled)" in notes("irsa")
     assert "create secret generic audit-s3" in notes("static-keys")
+    assert "AWS_ENDPOINT_URL_S3=http://seaweedfs.storage.svc.cluster.local:8333" in notes("static-keys")
     assert "base_url: http://demo-leakscape-vllm.audits.svc:8000/v1" in notes("vllm")
     assert "Nothing is registered yet" in notes("minimal")
     assert "dev is on" in notes("dev")
