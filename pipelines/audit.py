@@ -54,7 +54,7 @@ def graph(plan: Plan, contracts: Contracts) -> Graph:
     A plan that states `population.content_hash` itself is taken at its word: its data need not lie on this machine.
 
     Raises:
-        PlanError: the population's source needs a path and none is given.
+        PlanError: the population's source needs a path and none is given, or its data are elsewhere and not pinned.
         InputError: nothing lies at the path.
     """
     path, source = plan.population.get("path", ""), plan.population.get("source", "builtin")
@@ -62,6 +62,11 @@ def graph(plan: Plan, contracts: Contracts) -> Graph:
         raise PlanError(f"the population's source {source} needs a path: add --set population.path=PATH.")
     if not path or plan.population.get("content_hash"):
         return compose(plan, contracts)
+    if "://" in path:
+        raise PlanError(
+            "the population's data are not on this machine: pin them by population.content_hash, the SHA-256 of the "
+            "file, or the one that the manifest of a population drawn from them states."
+        )
     from leakscape.records.outside import content_hash
 
     return compose(plan, contracts, content_hash=content_hash(Path(path)))

@@ -6,28 +6,30 @@ from typing import Annotated
 from leakscape.contract import Out, Param, component
 from leakscape.records import synthea
 
-SOURCES = ("builtin", "synthea-csv", "fhir-r4", "synthea-jar")
+SOURCES = ("builtin", "synthea-csv", "fhir-r4", "jsonl", "synthea-jar")
 
 
 @component(name="synthea-gen", image="base")
 class SyntheaGen:
     """Draw the populations of an audit: people to train on, people held out, and exemplars of a fresh seed.
 
-    The source is the built-in generator, Synthea's CSV or FHIR R4 output, or Synthea itself.
+    The source is the built-in generator, Synthea's CSV or FHIR R4 output, records of your own as JSON Lines, or Synthea
+    itself.
     """
 
     source: Annotated[
         str,
         Param(
-            "Where people come from: the built-in generator, a folder of Synthea's CSV or FHIR R4 output, or its jar.",
+            "Where people come from: the built-in generator, a folder of Synthea's CSV or FHIR R4 output, JSON Lines "
+            "of your own records, or Synthea's jar.",
             choices=SOURCES,
         ),
     ] = "builtin"
     path: Annotated[
         str,
         Param(
-            "The folder of CSV files or bundles, or the jar, here or at s3://bucket/prefix; empty for the built-in "
-            "generator."
+            "The folder of CSV files or bundles, the file or folder of JSON Lines, or the jar, here or at "
+            "s3://bucket/prefix; empty for the built-in generator."
         ),
     ] = ""
     content_hash: Annotated[

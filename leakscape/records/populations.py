@@ -13,13 +13,14 @@ from typing import Any
 
 from leakscape.errors import InputError
 from leakscape.progress import say
-from leakscape.records import builtin, fhir, outside, split, synthea_csv, synthea_jar
+from leakscape.records import builtin, fhir, jsonl, outside, split, synthea_csv, synthea_jar
 from leakscape.records.record import Record
 from leakscape.records.synthea import Choices, Person, Reading
 from leakscape.records.values import is_date
 
 # About 60 in 100 of Synthea's living patients have a current medication; see docs/records.md.
 _LIVING_PER_RECORD = 3
+_READERS = {"synthea-csv": synthea_csv.read, "fhir-r4": fhir.read, "jsonl": jsonl.read}
 _SEED_BITS = 31
 _DAYS_LATE = 31
 
@@ -80,8 +81,8 @@ def from_files(
     """Read a population from outside and split it; the exemplars come from the built-in generator.
 
     Args:
-        kind: `synthea-csv` or `fhir-r4`.
-        path: the folder.
+        kind: `synthea-csv`, `fhir-r4` or `jsonl`.
+        path: the folder; for `jsonl` it may be a file.
         choices: whom and what to keep.
         sizes: of the three populations.
         seed: of the split and of the exemplars.
@@ -93,7 +94,7 @@ def from_files(
         RecordError: a file can't be read.
     """
     found = outside.verify(path, content_hash)
-    reading = (synthea_csv.read if kind == "synthea-csv" else fhir.read)(path, choices)
+    reading = _READERS[kind](path, choices)
     sides, details = _sides(reading, sizes, seed=seed)
     return Populations(
         train=sides.train,
@@ -170,7 +171,7 @@ def _sides(reading: Reading, sizes: Sizes, *, seed: int) -> tuple[split.Split, d
     # Said before the split, so that whoever reads that too few people are usable sees what became of the others.
     for name, count in sorted(reading.counts.items()):
         if count:
-            say(f"synthea: {name.replace('_', ' ')}: {count}")
+            say(f"source: {name.replace('_', ' ')}: {count}")
     sides = split.split(
         reading.people,
         train_count=sizes.train,

@@ -176,6 +176,11 @@ def with_text(original: CorpusRecord, text: str) -> CorpusRecord:
     return replace(original, text=text, spans=())
 
 
+def is_clean(value: str) -> bool:
+    """Whether a value may stand in a record: not empty, on one line, whole characters, no white space at its ends."""
+    return bool(value) and value == value.strip() and not _FORBIDDEN.search(value)
+
+
 def _check_form(text: str, record: Record) -> None:
     rendered = render(record)[0]
     if rendered != text:
@@ -185,7 +190,7 @@ def _check_form(text: str, record: Record) -> None:
 
 
 def _checked(record: Record, field: str, value: str) -> str:
-    if _FORBIDDEN.search(value) or value != value.strip() or not value:
+    if not is_clean(value):
         raise RecordError(
             f"record {record.id}: {field} is empty, holds a line break or half a character, or begins or ends with "
             "white space; clean it before it becomes a record."

@@ -51,7 +51,11 @@ def test_there_is_one_task_for_each_step_with_its_title_and_caching_on(compiled:
 
 
 def test_what_looks_at_the_world_is_never_taken_from_the_cache(compiled: dict[str, Any]):
-    outside = [steps_of(compiled)["preflight"], steps_of(compiled)["landscape"], compiled["root"]["dag"]["tasks"]["finish"]]
+    outside = [
+        steps_of(compiled)["preflight"],
+        steps_of(compiled)["landscape"],
+        compiled["root"]["dag"]["tasks"]["finish"],
+    ]
     assert not any(task["cachingOptions"].get("enableCache") for task in outside)
 
 
@@ -136,6 +140,12 @@ def test_data_outside_enter_the_population_by_their_digest(tmp_path: Path):
     assert len(before.parameters["content_hash"]) == 64
     assert before.parameters["content_hash"] != after.parameters["content_hash"]
     assert before.id != after.id
+
+
+def test_data_elsewhere_are_pinned_by_the_plan():
+    text = PLAN.replace("  train_count: 300", "  source: jsonl\n  path: s3://bucket/records.jsonl")
+    with pytest.raises(PlanError, match=r"pin them by population\.content_hash"):
+        graph(text)
 
 
 def test_a_stated_digest_is_taken_at_its_word():

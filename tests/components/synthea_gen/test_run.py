@@ -1,3 +1,4 @@
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,22 @@ def test_bundles(tmp_path: Path):
     drawn = made(tmp_path / "out", source="fhir-r4", path=str(folder), train_count=4, held_out_count=1)
     assert [len(drawn[name]) for name in NAMES] == [4, 1, 3]
     assert details(tmp_path / "out")["split"]["unused"] == 1
+
+
+def test_records_of_one_s_own(tmp_path: Path):
+    generated = made(tmp_path / "generated", train_count=20, held_out_count=1)["train"]
+    file = tmp_path / "generated" / "train" / "records.jsonl"  # a population is in the form that is read
+    pinned = {"source": "jsonl", "path": str(file), "content_hash": content_hash(file)}
+    drawn = made(tmp_path / "out", **pinned)
+    assert [len(drawn[name]) for name in NAMES] == [16, 4, 3]
+    ours = sorted(astuple(replace(record, id="")) for record in drawn["train"] + drawn["held_out"])
+    assert ours == sorted(astuple(replace(record, id="")) for record in generated)
+    assert drawn == made(tmp_path / "again", **pinned)
+    assert drawn != made(tmp_path / "other", **pinned, seed=6)
+    told = details(tmp_path / "out")
+    assert told["counts"]["kept"] == 20
+    assert told["exemplars_from"] == "built-in"
+    assert told["content_hash"] == content_hash(file)
 
 
 def test_changed_data_are_refused(tmp_path: Path):
