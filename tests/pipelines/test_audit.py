@@ -143,7 +143,7 @@ def test_data_outside_enter_the_population_by_their_digest(tmp_path: Path):
 
 
 def test_data_elsewhere_are_pinned_by_the_plan():
-    text = PLAN.replace("  train_count: 300", "  source: jsonl\n  path: s3://bucket/records.jsonl")
+    text = PLAN.replace("  train_count: 300", "  source: synthea-csv\n  path: s3://bucket/csv")
     with pytest.raises(PlanError, match=r"pin them by population\.content_hash"):
         graph(text)
 
