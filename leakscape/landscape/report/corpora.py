@@ -114,7 +114,7 @@ def costs(target: Target) -> Section:
     heads = [
         Head("Step"),
         *(Head(outcome.replace("_", " ").capitalize(), "answers") for outcome in outcomes),
-        Head("Quarantined", "records"), Head("Tokens in"), Head("Tokens out"), Head("Cost", "in the prices' currency"),
+        Head("Quarantined", "records"), Head("Tokens in"), Head("Tokens out"), Head("Cost", "as priced"),
         Head("Seconds"),
     ]  # fmt: skip
     caption = (
