@@ -1,11 +1,15 @@
 """What the steps of a graph need of a cluster, as the parameters of the preflight and of the finishing task."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from leakscape import __version__
+from leakscape.storage import is_s3
 from pipelines.compose import Graph, Step
-from pipelines.placement import Place, from_hub
+from pipelines.placement import Place, from_hub, works_without_model
+
+SOURCE = "path"
+"""The parameter that names where the data come from."""
 
 
 def of_preflight(found: Graph, places: Mapping[str, Place]) -> dict[str, Any]:
@@ -16,6 +20,7 @@ def of_preflight(found: Graph, places: Mapping[str, Place]) -> dict[str, Any]:
         "trust_remote_code": any(step.parameters.get("trust_remote_code") for step in found.steps),
         "variables": list(dict.fromkeys(name for place in places.values() for name in place.secrets.get("api", ()))),
         "places": storage_places(found.steps),
+        "sources": sources(found.steps),
         "accelerators": largest.accelerators,
         "version": __version__,
     }
@@ -42,17 +47,23 @@ def all_secrets(places: Iterable[Place]) -> dict[str, tuple[str, ...]]:
 
 
 def storage_places(steps: Iterable[Step]) -> list[str]:
-    """The S3 places that steps are given."""
-    values = (value for step in steps for value in step.parameters.values() if isinstance(value, str))
-    return list(dict.fromkeys(value for value in values if value.startswith("s3://")))
+    """The S3 places that steps write to: all that they are given but the source of the data."""
+    return _places(steps, lambda name: name != SOURCE)
+
+
+def sources(steps: Iterable[Step]) -> list[str]:
+    """The S3 places that the data come from; they may be closed to writing."""
+    return _places(steps, lambda name: name == SOURCE)
+
+
+def _places(steps: Iterable[Step], wanted: Callable[[str], bool]) -> list[str]:
+    values = (value for step in steps for name, value in step.parameters.items() if wanted(name))
+    return list(dict.fromkeys(value for value in values if isinstance(value, str) and is_s3(value)))
 
 
 def _models(step: Step) -> Iterator[str]:
     """Models that a step loads itself: by id with its revision, or by path; not an endpoint's."""
-    if step.parameters.get("backend") in {"openai", "rules"} or step.parameters.get("detector") in {
-        "rules",
-        "presidio",
-    }:
+    if works_without_model(step.parameters):
         return
     name = step.parameters.get("model")
     if isinstance(name, str) and name:

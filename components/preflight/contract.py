@@ -23,6 +23,9 @@ class Preflight:
     places: Annotated[
         list[str], Param("Folders or s3://bucket/prefix that must take an object, give it back and let go of it.")
     ] = field(default_factory=list)
+    sources: Annotated[list[str], Param("Folders or s3://bucket/prefix that data are read from.")] = field(
+        default_factory=list
+    )
     accelerators: Annotated[int, Param("Accelerators that must be seen here.", low=0, high=64)] = 0
     accelerator: Annotated[str, Param("The resource name of an accelerator, for the namespace's quota.")] = (
         "nvidia.com/gpu"

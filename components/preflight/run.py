@@ -35,6 +35,8 @@ def _findings(contract: Preflight) -> Iterator[Finding]:
         yield look("model", name, partial(checks.model, name, os.environ, files_alone=contract.trust_remote_code))
     for name in contract.places:
         yield look("place", name, partial(checks.place, name))
+    for name in contract.sources:
+        yield look("source", name, partial(checks.source, name))
     folder = Path(tempfile.gettempdir())
     yield look("disk", str(folder), partial(checks.disk, folder, contract.disk))
     if contract.accelerators:

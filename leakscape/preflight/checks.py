@@ -93,6 +93,20 @@ def place(name: str) -> str:
     return "an object was written, read and removed."
 
 
+def source(name: str) -> str:
+    """Whether a place holds something to read.
+
+    Raises:
+        InputError: it holds nothing, or can't be read.
+        TransientError: a service is away.
+    """
+    with open_place(name) as opened:
+        count = len(opened.names())
+    if not count:
+        raise InputError("it holds nothing; check the path.")
+    return f"{count} files are there."
+
+
 def accelerators(count: int, memory: float) -> str:
     """Whether so many accelerators are seen, each with so many GiB.
 

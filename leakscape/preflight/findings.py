@@ -24,7 +24,7 @@ class Finding:
     """One thing that was looked at.
 
     Args:
-        what: its kind (`model`, `secret`, `place`, `accelerator`, `disk`, `version`, `quota`).
+        what: its kind (`model`, `secret`, `place`, `source`, `accelerator`, `disk`, `version`, `quota`).
         name: which one; never a secret's value.
         state: what was found.
         words: a sentence: what is there, or what to do.

@@ -21,6 +21,7 @@ from pipelines.plan import check
 ON_S3 = """\
 schema: leakscape/plan/1
 name: bucket
+population: {source: synthea-csv, path: "s3://data/cohort", content_hash: abc}
 targets:
   - model: org/model
     revision: v2
@@ -107,6 +108,7 @@ def test_the_preflight_is_told_what_every_step_needs():
         "trust_remote_code": False,
         "variables": ["TEAM_KEY"],
         "places": ["s3://bucket/ledgers"],
+        "sources": ["s3://data/cohort"],  # never written to
         "accelerators": 4,
         "accelerator": "nvidia.com/gpu",
         "version": __version__,

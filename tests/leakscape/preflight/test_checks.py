@@ -87,6 +87,13 @@ def test_a_place_that_takes_nothing_is_refused(tmp_path: Path):
         checks.place("gs://bucket")
 
 
+def test_a_source_holds_something(tmp_path: Path):
+    with pytest.raises(InputError, match="it holds nothing"):
+        checks.source(str(tmp_path))
+    (tmp_path / "patients.csv").write_text("Id\n", encoding="utf-8")
+    assert checks.source(str(tmp_path)) == "1 files are there."
+
+
 def fake_devices(monkeypatch: pytest.MonkeyPatch, *gib: int) -> None:
     monkeypatch.setattr("torch.cuda.device_count", lambda: len(gib))
     sizes = [type("Properties", (), {"total_memory": size << 30}) for size in gib]
