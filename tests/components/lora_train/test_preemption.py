@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ def stop(s3: S3Server, place: str, words: list[str], number: signal.Signals) -> 
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as trainer:
         while not set(states(s3, place)) - before:
             assert trainer.poll() is None
+            time.sleep(0.02)
         trainer.send_signal(number)
         _, said = trainer.communicate()
     return trainer.returncode, said

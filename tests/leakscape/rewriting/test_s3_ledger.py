@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import misbehaving_server
@@ -134,6 +135,7 @@ def kill_after(s3: S3Server, place: str, words: list[str], *, new: int) -> None:
     with subprocess.Popen(words, env=os.environ, stderr=subprocess.DEVNULL) as job:
         while parts(s3, place) < wanted:
             assert job.poll() is None
+            time.sleep(0.01)
         job.send_signal(signal.SIGKILL)
 
 
@@ -159,6 +161,7 @@ def test_a_job_killed_ten_times_gives_what_one_run_gives_and_a_second_beside_it_
         with subprocess.Popen(kept, stderr=subprocess.DEVNULL) as first:
             while not server.requests():
                 assert first.poll() is None
+                time.sleep(0.01)
             beside = command(flags | {"ledger-dir": place}, tmp_path / "beside")
             second = subprocess.run(beside, check=False, capture_output=True, text=True)
             assert first.wait() == 0
@@ -187,6 +190,7 @@ def test_sigterm_keeps_what_was_answered_and_the_next_run_goes_on(s3: S3Server, 
         with subprocess.Popen(words, env=env, stderr=subprocess.PIPE, text=True) as job:
             while len(server.requests()) < 6 or parts(s3, place) < 5:
                 assert job.poll() is None
+                time.sleep(0.01)
             job.send_signal(signal.SIGTERM)
             _, said = job.communicate()
         assert job.returncode == 75
@@ -197,6 +201,7 @@ def test_sigterm_keeps_what_was_answered_and_the_next_run_goes_on(s3: S3Server, 
         with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as job:
             while parts(s3, place) < 8:
                 assert job.poll() is None
+                time.sleep(0.01)
             job.send_signal(signal.SIGTERM)
             _, said = job.communicate()
         asked = len(server.requests())
