@@ -18,7 +18,7 @@ def of_preflight(found: Graph, places: Mapping[str, Place]) -> dict[str, Any]:
     wanted: dict[str, Any] = {
         "models": list(dict.fromkeys(name for step in found.steps for name in _models(step))),
         "trust_remote_code": any(step.parameters.get("trust_remote_code") for step in found.steps),
-        "variables": list(dict.fromkeys(name for place in places.values() for name in place.secrets.get("api", ()))),
+        "variables": list(dict.fromkeys(name for step in found.steps for name in _variables(step))),
         "places": storage_places(found.steps),
         "sources": sources(found.steps),
         "accelerators": largest.accelerators,
@@ -69,3 +69,9 @@ def _models(step: Step) -> Iterator[str]:
     if isinstance(name, str) and name:
         revision = step.parameters.get("revision", "")
         yield f"{name}@{revision}" if revision and from_hub(name) else name
+
+
+def _variables(step: Step) -> Iterator[str]:
+    """Credentials that a step can't do without: an endpoint of one's own may want none, a public one always does."""
+    if step.parameters.get("backend") == "openai" and not step.parameters.get("base_url"):
+        yield str(step.parameters["key_variable"])

@@ -11,6 +11,7 @@ from plan_fakes import CONTRACTS, PLAN, PUSHED
 
 import components
 from leakscape import __version__
+from leakscape.contract import spec
 from leakscape.local.kfp_runner import task_handler
 from pipelines import audit, needs, source
 from pipelines.cluster import build_for_cluster
@@ -42,6 +43,14 @@ placement:
   steps:
     lora-train: {pool: big, accelerators: 4}
 """
+
+
+def test_an_endpoint_of_ones_own_may_want_no_credential():
+    known = components.contracts()
+    own = ON_S3.replace("        key_variable: TEAM_KEY\n", "        base_url: http://vllm:8000/v1\n")
+    found = compose(check(source.parse(own, name="s.yaml"), contracts=known), known)
+    places = {step.id: place(found.placement, spec(known[step.component]), step.parameters) for step in found.steps}
+    assert needs.of_preflight(found, places)["variables"] == []
 
 
 class Cluster:
@@ -99,10 +108,7 @@ def test_the_finish_is_told_of_success(tmp_path: Path):
 def test_the_preflight_is_told_what_every_step_needs():
     known = components.contracts()
     found = compose(check(source.parse(ON_S3, name="s.yaml"), contracts=known), known)
-    places = {
-        step.id: place(found.placement, components.contracts()[step.component].__leakscape_spec__, step.parameters)
-        for step in found.steps
-    }
+    places = {step.id: place(found.placement, spec(known[step.component]), step.parameters) for step in found.steps}
     assert needs.of_preflight(found, places) == {
         "models": ["org/model@v2"],
         "trust_remote_code": False,
