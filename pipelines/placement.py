@@ -135,7 +135,7 @@ _ON_GPU = Pod(pool=GPU, cpu="8", memory="48Gi", accelerator="nvidia.com/gpu", sh
 _OF_COMPONENT = {
     "landscape": Pod(cpu="4"),
     "gate": Pod(cpu="1", memory="2Gi", retries=-1),  # a failed gate stays failed
-    "preflight": Pod(cpu="1", memory="4Gi", scratch="20Gi"),
+    "preflight": Pod(cpu="1", memory="4Gi", scratch="20Gi", retries=1),
     "finish": Pod(cpu="1", memory="2Gi", scratch="1Gi"),
 }
 
