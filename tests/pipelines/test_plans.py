@@ -8,9 +8,10 @@ from plan_fakes import PUSHED
 
 import components
 from leakscape.contract import In, spec
-from pipelines import audit, images
+from pipelines import audit, images, needs
 from pipelines.compose import Graph
 from pipelines.parameters import CANARIES, EVALUATE, LANDSCAPE, POPULATION
+from pipelines.placement import place
 from pipelines.plan import PLANS, load, packaged
 from pipelines.power import power_of
 from pipelines.source import read
@@ -69,16 +70,26 @@ def test_each_contract_can_be_built_from_the_plan_s_constants(name: str, tmp_pat
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_what_comes_before_and_after_the_steps_fits_its_contract(name: str, tmp_path: Path):
+    graph, known = composed(name, tmp_path), components.contracts()
+    places = {step.id: place(graph.placement, spec(known[step.component]), step.parameters) for step in graph.steps}
+    assert known["preflight"](report=Path("b"), **needs.of_preflight(graph, places))
+    assert known["finish"](outcome=Path("b"), **needs.of_finish(graph))
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_each_plan_compiles(name: str, tmp_path: Path):
     graph = composed(name, tmp_path)
     file = tmp_path / "audit.yaml"
     audit.compile_to(graph, components.contracts(), file, PUSHED)
     made = next(yaml.safe_load_all(file.read_text(encoding="utf-8")))
-    tasks = made["root"]["dag"]["tasks"].values()
-    assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(step.title for step in graph.steps)
+    tasks = made["components"]["comp-exit-handler-1"]["dag"]["tasks"].values()
+    titles = ["preflight", *(step.title for step in graph.steps)]
+    assert sorted(task["taskInfo"]["name"] for task in tasks) == sorted(titles)
+    assert sorted(made["root"]["dag"]["tasks"]) == ["exit-handler-1", "finish"]
     executors = made["deploymentSpec"]["executors"].values()
     assert all(images.by_digest(executor["container"]["image"]) for executor in executors)
-    for component in made["components"].values():
+    for component in (component for component in made["components"].values() if "dag" not in component):
         for side in ("inputDefinitions", "outputDefinitions"):
             for group in component.get(side, {}).values():
                 assert all(entry["description"] for entry in group.values())
