@@ -5,6 +5,7 @@ A page marks what runs by an HTML comment on the line before a fenced block:
     <!-- file audits.yaml -->   the block is written to that file
     <!-- run -->                the block is run by bash, which stops at the first command that fails
     <!-- run 2 -->              the same, and the last command must end with that exit code
+    <!-- given hospital.yaml --> stands alone: audits/NAME of that plan is there, with made-up measurements
 
 In a `console` block the lines after `$ ` are the commands, and the others must be what they print; `...` stands for any
 lines between. Commands see charts/, manifests/ and docs/ of the checkout (copies), and the programs of both
@@ -20,10 +21,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
+from audit_given import give
 from checks import BIN, ROOT
 
 MARKED = re.compile(
-    r"^<!-- (?P<kind>run|file)(?: (?P<argument>\S+))? -->\n```(?P<language>\w*)\n(?P<text>.*?)^```$",
+    r"^<!-- (?:given (?P<plan>\S+) -->$"
+    r"|(?P<kind>run|file)(?: (?P<argument>\S+))? -->\n```(?P<language>\w*)\n(?P<text>.*?)^```$)",
     re.MULTILINE | re.DOTALL,
 )
 COPIED = ("charts", "manifests", "docs")
@@ -45,10 +49,10 @@ def blocks(page: str) -> list[Block]:
     return [
         Block(
             page.count("\n", 0, found.start()) + 1,
-            found["kind"],
-            found["argument"] or "",
-            found["language"],
-            found["text"],
+            found["kind"] or "given",
+            found["argument"] or found["plan"] or "",
+            found["language"] or "",
+            found["text"] or "",
         )
         for found in MARKED.finditer(page)
     ]
@@ -79,7 +83,11 @@ def run_page(page: str, folder: Path) -> None:
     """Do what the marked blocks of a page say."""
     for block in blocks(page):
         if block.kind == "file":
+            (folder / block.argument).parent.mkdir(parents=True, exist_ok=True)
             (folder / block.argument).write_text(block.text, encoding="utf-8")
+            continue
+        if block.kind == "given":
+            give(folder / block.argument)
             continue
         found = commands(block)
         for number, (command, wanted) in enumerate(found, start=1):
@@ -111,12 +119,20 @@ def test_the_commands_of_a_page_run(page: Path, tmp_path: Path):
 def test_every_marker_stands_before_a_block():
     for path in sorted(ROOT.glob("docs/**/*.md")):
         text = path.read_text(encoding="utf-8")
-        assert len(re.findall(r"^<!-- (?:run|file)\b", text, re.MULTILINE)) == len(blocks(text)), path
+        assert len(re.findall(r"^<!-- (?:run|file|given)\b", text, re.MULTILINE)) == len(blocks(text)), path
 
 
 def test_the_how_tos_of_the_cluster_are_among_the_pages():
     names = {path.stem for path in PAGES}
-    assert {"install", "irsa", "gpu-pools", "spot", "private-registry"} <= names
+    assert {"install", "irsa", "gpu-pools", "spot", "private-registry", "run-on-kubeflow"} <= names
+    assert {"bring-your-own-records", "read-a-verdict", "gate-in-ci", "recurring-audits"} <= names
+
+
+def test_files_of_the_pages_are_valid():
+    for path in PAGES:
+        for block in blocks(path.read_text(encoding="utf-8")):
+            if block.kind == "file" and block.language in ("yaml", "json"):
+                assert isinstance(yaml.safe_load(block.text), dict), (path, block.line)
 
 
 def page(*lines: str) -> str:

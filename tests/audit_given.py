@@ -1,0 +1,36 @@
+"""A finished audit for the pages that read one: made-up measurements in a moment instead of minutes of training."""
+
+import shutil
+from pathlib import Path
+
+import landscape_fakes as fakes
+
+from components import contracts
+from components.landscape.contract import Landscape
+from components.landscape.run import run
+from pipelines.audit import RESULTS, graph
+from pipelines.plan import load
+
+
+def give(plan: Path) -> Path:
+    """Leave beside a plan what `leakscape audit PLAN` leaves: `audits/NAME/` with results and the landscape's artifacts.
+
+    The measurements are those of `landscape_fakes` for the plan's conditions; the plan's own gate judges them.
+    """
+    found = load(str(plan))
+    parameters = graph(found, contracts()).step("landscape").parameters
+    audit = plan.parent / "audits" / found.name
+    out = audit / "artifacts" / "landscape"
+    names = [condition.name for condition in found.conditions]
+    made = Landscape(
+        measurements=tuple(fakes.laptop(audit / "artifacts" / "measured", names)),
+        evidence=(),
+        landscape=out / "landscape",
+        report=out / "report",
+        verdict=out / "verdict",
+        **{**parameters, "resamples": 200},
+    )
+    run(made)
+    for name, (output, inside) in RESULTS.items():
+        shutil.copy(out / output / inside, audit / name)
+    return audit
