@@ -17,8 +17,8 @@ from leakscape.contract import Field, Out, Param, Spec, spec
 from leakscape.errors import PlanError
 from pipelines.parameters import (
     CANARIES,
+    ENFORCE,
     EVALUATE,
-    GATE,
     JOINS,
     LANDSCAPE,
     POPULATION,
@@ -209,7 +209,7 @@ def compose(plan: Plan, contracts: Contracts, *, content_hash: str = "") -> Grap
     if published(plan):
         _, compared = steps.add(PUBLISH, {"history": plan.report.get("history", ""), **plan.publish}, compared)
     if plan.gate:
-        steps.add(GATE, {}, compared)
+        steps.add(ENFORCE, {}, compared)
     found = titled(tuple(steps.found.values()), plan, contracts)
     return Graph(
         name=plan.name,

@@ -14,7 +14,7 @@ Contracts = Mapping[str, type[Any]]
 POPULATION, CANARIES, EVALUATE, LANDSCAPE = "synthea-gen", "canary-insert", "evaluate", "landscape"
 """The components of the fixed frame: each plan has one population, one set of canaries and one landscape."""
 
-PUBLISH, GATE = "publish", "gate"
+PUBLISH, ENFORCE = "publish", "enforce"
 """The components of a plan with a gate or a history, after the landscape."""
 
 JOINS = {"vllm-rewrite": "rewrite-join"}
@@ -123,8 +123,8 @@ def _frame_faults(plan: Plan, contracts: Contracts) -> Iterator[Fault]:
             yield Fault((key,), f"needs the component {name}, which this installation lacks.")
             continue
         yield from _settings_faults(spec(contracts[name]), given, (key,), SUPPLIED.get(key, {}))
-    if plan.gate and GATE not in contracts:
-        yield Fault(("gate",), f"needs the component {GATE}, which this installation lacks.")
+    if plan.gate and ENFORCE not in contracts:
+        yield Fault(("gate",), f"needs the component {ENFORCE}, which this installation lacks.")
     if EVALUATE not in contracts:
         yield Fault(("conditions",), f"need the component {EVALUATE}, which this installation lacks.")
 

@@ -134,7 +134,7 @@ _ON_CPU = Pod(pool=CPU, cpu="2", memory="8Gi", scratch="20Gi", retries=2)
 _ON_GPU = Pod(pool=GPU, cpu="8", memory="48Gi", accelerator="nvidia.com/gpu", shm="8Gi", scratch="100Gi", retries=2)
 _OF_COMPONENT = {
     "landscape": Pod(cpu="4"),
-    "gate": Pod(cpu="1", memory="2Gi", retries=-1),  # a failed gate stays failed
+    "enforce": Pod(cpu="1", memory="2Gi", retries=-1),  # a failed gate stays failed
     "preflight": Pod(cpu="1", memory="4Gi", scratch="20Gi", retries=1),
     "finish": Pod(cpu="1", memory="2Gi", scratch="1Gi"),
 }

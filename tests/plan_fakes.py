@@ -4,8 +4,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any
 
+from components.enforce.contract import Enforce
 from components.finish.contract import Finish
-from components.gate.contract import Gate
 from components.preflight.contract import Preflight
 from components.publish.contract import Publish
 from leakscape.contract import IMAGES, In, Out, Param, component, spec
@@ -121,7 +121,7 @@ class Landscape:
 CONTRACTS: dict[str, type[Any]] = {
     spec(contract).name: contract
     for contract in (
-        *(Canaries, DpTrain, Evaluate, Finish, Gate, Landscape, LoraTrain, Population, Preflight, Publish, Scrub),
+        *(Canaries, DpTrain, Enforce, Evaluate, Finish, Landscape, LoraTrain, Population, Preflight, Publish, Scrub),
     )
 }
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 _GROUPS = (plans, cluster, gate, verify, selftest)
 """Each adds its commands, in the order of the help."""
-_BOTH = ("gate",)
-"""Names of a command and of a component: a user holds a file against the gate, a pipeline ends with it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,7 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _dispatch(argv: list[str]) -> int:
-    if argv and argv[0] in component_names() and not _is_command(argv):
+    if argv and argv[0] in component_names():
         from leakscape.entrypoint import run_component
 
         return run_component(argv[0], argv[1:])
@@ -52,17 +50,6 @@ def _dispatch(argv: list[str]) -> int:
         return EXIT_INPUT
     command: Command = arguments.command
     return command(arguments)
-
-
-def _is_command(argv: list[str]) -> bool:
-    """Whether a command is meant where a component has the same name: a command takes none of the component's flags."""
-    if argv[0] not in _BOTH:
-        return False
-    import components
-    from leakscape.contract import spec
-
-    flags = {field.flag for field in spec(components.contracts()[argv[0]]).fields}
-    return not flags & {argument.partition("=")[0] for argument in argv[1:]}
 
 
 def component_names() -> list[str]:

@@ -108,9 +108,7 @@ def _add_register(commands: Any) -> None:  # noqa: ANN401
         "See that a server has the pipelines and schedules that a file lists; a second time this changes nothing.",
         "leakscape register registrations.yaml --check",
     )
-    made.add_argument(
-        "file", metavar="FILE", type=Path, help="the list, as docs/registrations.md describes it"
-    )
+    made.add_argument("file", metavar="FILE", type=Path, help="the list, as docs/registrations.md describes it")
     made.add_argument("--check", action="store_true", help="read the file and compile its plans, but send nothing")
     _add_connection(made)
     add_json(made)

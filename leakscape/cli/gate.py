@@ -36,7 +36,6 @@ def add(commands: Any) -> None:  # noqa: ANN401 - argparse's own type is private
     )
     made.add_argument("--landscape", metavar="FILE", type=Path, help="the landscape artifact that was judged")
     add_json(made)
-    made.epilog = f"{made.epilog}\n\nAs the last step of a pipeline:\n  leakscape gate --verdict DIR --published DIR"
 
 
 def _gate(arguments: argparse.Namespace) -> int:

@@ -8,9 +8,9 @@ from typing import Any
 from leakscape.errors import EXIT_DONE, EXIT_FAULT, EXIT_GATE, InputError
 from pipelines.client.connection import Connection
 from pipelines.client.pipeline import Uploaded, equal
+from pipelines.parameters import ENFORCE
 
 EXPERIMENT = "leakscape"
-GATE = "gate"
 PREFIX = "leakscape-"
 
 SUCCEEDED, FAILED = "SUCCEEDED", "FAILED"
@@ -133,4 +133,4 @@ def wait(connection: Connection, run_id: str, *, sleep: Callable[[float], None] 
 def _exit_code(run: Any) -> int:  # noqa: ANN401
     tasks = (run.run_details.task_details or []) if run.run_details else []
     failed = {task.display_name for task in tasks if task.state == FAILED}
-    return EXIT_GATE if GATE in failed else EXIT_FAULT
+    return EXIT_GATE if ENFORCE in failed else EXIT_FAULT

@@ -57,7 +57,7 @@ def test_a_submitted_run_is_waited_for(
     create = server.add
 
     def ended(kind: str, prefix: str, **values: Any) -> dict[str, Any]:  # noqa: ANN401
-        details = {"task_details": [{"display_name": "gate", "state": "FAILED"}]}
+        details = {"task_details": [{"display_name": "enforce", "state": "FAILED"}]}
         late = {"state": "FAILED", "run_details": details} if kind == "runs" else {}
         return create(kind, prefix, **{**values, **late})
 

@@ -37,19 +37,6 @@ def test_a_gate_that_failed_exits_3_with_the_rule(outcome: str, tmp_path: Path, 
         assert "small: the gate failed, 1 of 1 rule not kept.\n  FAIL  tiny: " in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("outcome", "code"), [("passed", 0), ("failed", 3)])
-def test_the_component_of_the_same_name_is_told_by_its_flags(
-    outcome: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-):
-    found = store(tmp_path / "v", verdict(held(outcome)))
-    with artifacts.create(tmp_path / "p", schema=schemas.PUBLISHED, provenance=Provenance(component="publish")):
-        pass
-    assert cli.main(["gate", f"--verdict={found}", "--published", str(tmp_path / "p")]) == code
-    told = capsys.readouterr()
-    assert not told.out  # a step of a pipeline has no answer
-    assert "1 rule" in told.err
-
-
 def test_json_is_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     found = verdict(held("failed"))
     assert cli.main(["gate", store(tmp_path / "v", found), "--json"]) == 3

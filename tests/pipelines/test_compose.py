@@ -318,7 +318,7 @@ GATE = "gate:\n  - {metric: exposure_bits, condition: scrub, bound: high, at_mos
 def test_a_gate_stands_last_after_all_is_published():
     found = graph(f"{PLAN}{GATE}", "report.history=s3://audits/nightly")
     landscape, publish, gate = found.steps[-3:]
-    assert [step.component for step in (landscape, publish, gate)] == ["landscape", "publish", "gate"]
+    assert [step.component for step in (landscape, publish, gate)] == ["landscape", "publish", "enforce"]
     assert landscape.parameters["gate"] == [
         {"metric": "exposure_bits", "condition": "scrub", "target": "", "against": "", "bound": "high", "at_most": 2.0}
     ]

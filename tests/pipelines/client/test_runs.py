@@ -102,8 +102,8 @@ def tasks(**states: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("state", "details", "code"),
     [
-        ("SUCCEEDED", tasks(gate="SUCCEEDED"), 0),
-        ("FAILED", tasks(landscape="SUCCEEDED", gate="FAILED"), 3),
+        ("SUCCEEDED", tasks(enforce="SUCCEEDED"), 0),
+        ("FAILED", tasks(landscape="SUCCEEDED", enforce="FAILED"), 3),
         ("FAILED", tasks(scrub="FAILED"), 1),
         ("CANCELED", {}, 1),
     ],

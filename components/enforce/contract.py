@@ -1,4 +1,4 @@
-"""What gate takes."""
+"""What enforce takes."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 from leakscape.contract import In, component
 
 
-@component(name="gate", image="base")
-class Gate:
+@component(name="enforce", image="base")
+class Enforce:
     """Fail, with exit code 3, if the gate of the plan did not pass.
 
     It writes nothing: whatever an audit has to tell is written by the steps before it.
@@ -19,4 +19,4 @@ class Gate:
     ]
 
 
-CONTRACT = Gate
+CONTRACT = Enforce

@@ -1,13 +1,13 @@
 """Fails a run whose verdict is against the model."""
 
-from components.gate.contract import Gate
+from components.enforce.contract import Enforce
 from leakscape.errors import GateError
 from leakscape.gate.ways_out import summary
 from leakscape.landscape import verdict
 from leakscape.progress import say
 
 
-def run(contract: Gate) -> None:
+def run(contract: Enforce) -> None:
     """Say how the gate ended.
 
     Raises:

@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from gate_fakes import held, verdict
 
-from components.gate.contract import Gate
-from components.gate.run import run
+from components.enforce.contract import Enforce
+from components.enforce.run import run
 from leakscape import artifacts, schemas
 from leakscape.artifacts import Provenance
 from leakscape.entrypoint import run_component
@@ -19,7 +19,7 @@ def store(path: Path, found: Verdict) -> Path:
 
 
 def test_a_verdict_that_passed_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    run(Gate(verdict=store(tmp_path / "v", verdict(held("passed"), notes=["Mind this."])), published=tmp_path))
+    run(Enforce(verdict=store(tmp_path / "v", verdict(held("passed"), notes=["Mind this."])), published=tmp_path))
     shown = capsys.readouterr().err
     assert "small: the gate passed, 1 rule." in shown
     assert "Mind this." in shown
@@ -28,6 +28,6 @@ def test_a_verdict_that_passed_passes(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_verdict_that_failed_fails_the_step_with_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     path = store(tmp_path / "v", verdict(held("failed")))
     with pytest.raises(GateError, match="the gate failed, 1 of 1 rule"):
-        run(Gate(verdict=path, published=tmp_path))
-    assert run_component("gate", ["--verdict", str(path), "--published", str(tmp_path)]) == 3
+        run(Enforce(verdict=path, published=tmp_path))
+    assert run_component("enforce", ["--verdict", str(path), "--published", str(tmp_path)]) == 3
     assert "6.8 is not at most 3." in capsys.readouterr().err
