@@ -13,7 +13,7 @@ from pipelines.plan import load
 
 
 def give(plan: Path) -> Path:
-    """Leave beside a plan what `leakscape audit PLAN` leaves: `audits/NAME/` with results and the landscape's artifacts.
+    """Leave beside a plan what `leakscape audit PLAN` leaves: `audits/NAME/`, its results and landscape.
 
     The measurements are those of `landscape_fakes` for the plan's conditions; the plan's own gate judges them.
     """
