@@ -84,7 +84,8 @@ def _files(path: Path) -> Sequence[Path]:
         return [path]
     if not path.is_dir():
         raise InputError(f"{path} does not exist; give a file of records, or a folder of *{SUFFIX}.")
-    found = sorted(path.glob(f"*{SUFFIX}"))
+    # Hidden files are a desktop's own.
+    found = sorted(file for file in path.glob(f"*{SUFFIX}") if not file.name.startswith("."))
     if not found:
         raise InputError(f"{path} holds no *{SUFFIX}; each line of such a file is one record.")
     return found

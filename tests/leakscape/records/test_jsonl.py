@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leakscape.errors import InputError, RecordError
-from leakscape.records.jsonl import KEYS, read
-from leakscape.records.record import Record
+from leakscape.records.jsonl import KEYS, SEXES, read
+from leakscape.records.record import Record, is_clean, render
 from leakscape.records.split import groups
 from leakscape.records.synthea import Choices
+from leakscape.typed_json import dump_json, plain
 
 LONE_SURROGATE = '"\\ud800"'
 
@@ -74,7 +76,29 @@ def test_order_of_lines_and_their_files_do_not_matter(
     write(several / "a.jsonl", *(line(row(number)) for number in order[:cut]))
     write(several / "b.jsonl", *(line(row(number)) for number in order[cut:]), end="\r\n")
     write(several / "notes.txt", "no record")
+    write(several / "._a.jsonl", "a desktop's own")
     assert read(one, Choices()) == read(several, Choices())
+
+
+values = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=12).filter(is_clean)
+known = st.builds(
+    Record,
+    id=values,
+    name=st.just("") | values,
+    sex=st.sampled_from(SEXES),
+    birth_date=st.just("") | st.dates().map(str),
+    **{name: st.just("") | values for name in ("ssn", "street", "city", "state", "zip")},
+    problems=st.lists(values, unique=True, max_size=3).map(tuple),
+    medications=st.lists(values, unique=True, min_size=1, max_size=3).map(tuple),
+)
+
+
+@given(record=known)
+def test_every_record_that_has_a_text_is_read_back(tmp_path_factory: pytest.TempPathFactory, record: Record):
+    file = write(tmp_path_factory.mktemp("read") / "a", dump_json(plain(record)))
+    (person,) = read(file, Choices()).people
+    assert person.record == replace(record, id="patient-000001")
+    assert render(person.record)[0] == render(record)[0]
 
 
 def test_what_is_not_known_is_empty(tmp_path: Path):
