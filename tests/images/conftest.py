@@ -62,7 +62,7 @@ def docker_host(engine: Path) -> Iterator[str]:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(path))
         listening.listen(16)
-        command = ["/bin/sh", "-c", SERVICE.format(listening.fileno())]
+        command = ["bash", "-c", SERVICE.format(listening.fileno())]
         served = subprocess.Popen(command, pass_fds=[listening.fileno()])
         try:
             yield f"unix://{path}"
