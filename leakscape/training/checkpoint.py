@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from leakscape.artifacts import hash_file
 from leakscape.errors import InputError
-from leakscape.storage import Place, open_place
+from leakscape.storage import Place, join, open_place
 from leakscape.training.log import Step
 from leakscape.training.lora import trainable
 from leakscape.typed_json import read_json
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     import torch
 
+_LETTERS = 16  # of a run's digest, in a name
 _ADAPTER, _OPTIMIZER, _STATE = "adapter.safetensors", "optimizer.safetensors", "state.json"
 
 
@@ -106,7 +107,7 @@ class Checkpoints:
         if not isinstance(state, dict) or state.get("run") != self.run:
             raise InputError(
                 f"{self.place} holds the checkpoints of another run: other records, another model or other settings. "
-                "Each run needs a --checkpoint-dir of its own."
+                "Move them away."
             )
         if state.get("world_size") != self.world_size:
             raise InputError(
@@ -133,7 +134,8 @@ def checkpoints(place: str, *, every: int, decided: tuple[object, ...], world_si
     """The checkpoints of a run; None where no place is named.
 
     Args:
-        place: a folder or `s3://bucket/prefix`; '' for none.
+        place: a folder or `s3://bucket/prefix`; '' for none. Each run has a part of it, named by all that decides the
+            run, so that any number of them may share a place.
         every: save after each so many steps.
         decided: all that decides the run, in values whose `repr` tells them apart.
         world_size: processes that share the run.
@@ -144,7 +146,7 @@ def checkpoints(place: str, *, every: int, decided: tuple[object, ...], world_si
     if not place:
         return None
     run = hashlib.sha256(repr(decided).encode()).hexdigest()
-    return Checkpoints(place=open_place(place), every=every, run=run, world_size=world_size)
+    return Checkpoints(place=open_place(join(place, run[:_LETTERS])), every=every, run=run, world_size=world_size)
 
 
 def _cpu(tensor: torch.Tensor) -> torch.Tensor:

@@ -24,8 +24,8 @@ Device = Annotated[str, Param("Where to train: auto, cpu, cuda or cuda:1.")]
 CheckpointDir = Annotated[
     str,
     Param(
-        "A folder or s3://bucket/prefix for checkpoints, from which a killed run goes on; empty for none. One place "
-        "for each run.",
+        "A folder or s3://bucket/prefix for checkpoints, from which a killed run goes on; empty for none. Runs may "
+        "share one.",
         operational=True,
     ),
 ]

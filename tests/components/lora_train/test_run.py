@@ -77,8 +77,15 @@ def test_a_finished_checkpoint_is_not_trained_again(tmp_path: Path, inputs: dict
     first = trained(tmp_path / "first", inputs, checkpoint_dir=folder, checkpoint_every=1, gradient_checkpointing=True)
     again = trained(tmp_path / "again", inputs, checkpoint_dir=folder, checkpoint_every=1, gradient_checkpointing=True)
     assert first[0].manifest.digest == again[0].manifest.digest
-    with pytest.raises(InputError, match="another run"):
-        trained(tmp_path / "other", inputs, checkpoint_dir=folder, epochs=3)
+
+
+def test_runs_share_a_place_for_checkpoints_and_keep_to_their_own(tmp_path: Path, inputs: dict[str, Any]):
+    alone = trained(tmp_path / "alone", inputs, epochs=3)
+    kept = {"checkpoint_dir": str(tmp_path / "kept"), "checkpoint_every": 1}
+    first = trained(tmp_path / "first", inputs, **kept)
+    other = trained(tmp_path / "other", inputs, epochs=3, **kept)
+    assert other[0].manifest.digest == alone[0].manifest.digest != first[0].manifest.digest
+    assert len(list((tmp_path / "kept").iterdir())) == 2
 
 
 def test_several_processes_are_started_as_one_step(
@@ -110,8 +117,6 @@ def test_two_processes_write_what_one_would(tmp_path: Path, inputs: dict[str, An
     assert log.manifest.details["adapter"] == artifacts.read_manifest(two["adapter"]).digest
     with pytest.raises(InputError, match="checkpoints of 2 processes, but 1"):
         trained(tmp_path / "other", inputs, checkpoint_dir=kept, batch_size=2)
-    with pytest.raises(InputError, match="another run"):
-        trained(tmp_path / "other", inputs, checkpoint_dir=kept)
 
 
 @pytest.mark.slow
