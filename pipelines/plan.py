@@ -187,6 +187,8 @@ def _condition_faults(plan: Plan) -> Iterator[Fault]:
 
 
 def _gate_faults(plan: Plan) -> Iterator[Fault]:
+    from leakscape.landscape.catalogue import BOUNDS_FROM_BELOW
+
     names = [condition.name for condition in plan.conditions]
     labels = [target.label for target in plan.targets]
     references = ["last", *(item.name for item in plan.conditions if item.untouched or item.name == "direct")]
@@ -194,6 +196,10 @@ def _gate_faults(plan: Plan) -> Iterator[Fault]:
     for index, rule in enumerate(plan.gate):
         if rule.metric not in metrics:
             yield Fault(("gate", index, "metric"), f"is no metric of this plan: {choose(rule.metric, metrics)}")
+        if rule.metric in BOUNDS_FROM_BELOW and rule.bound == "high":
+            yield Fault(
+                ("gate", index, "bound"), f"must be low: {rule.metric} is a bound from below, with no high end."
+            )
         if rule.against and rule.against not in references:
             yield Fault(("gate", index, "against"), f"can't be {rule.against}: {choose(rule.against, references)}")
         if rule.condition not in names:

@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 from leakscape.scoring.metrics import METRICS, Metric
 
+BOUNDS_FROM_BELOW = frozenset({"epsilon_lower_bound"})
+"""Figures whose interval has no high end, however many canaries there are."""
+
 HARNESS = "harness_"
 """What the name of a task of lm-evaluation-harness begins with."""
 

@@ -120,6 +120,7 @@ def test_two_targets_of_one_name_are_refused():
         ("{metric: m, condition: none, bound: low, at_least: 1, at_most: 2}", "needs one of"),
         ("{metric: m, condition: none, bound: low, at_least: 1, target: x}", "is no target"),
         ("{metric: exposure, condition: none, bound: high, at_most: 2}", "did you mean `exposure_bits`?"),
+        ("{metric: epsilon_lower_bound, condition: none, bound: high, at_most: 8}", "must be low"),
         ("{metric: harness_arc, condition: none, bound: low, at_least: 0.5}", "is no metric of this plan"),
         ("{metric: exposure_bits, condition: none, against: scrub, bound: low, at_most: 0}", "can't be scrub"),
     ],
