@@ -232,8 +232,19 @@ def _refuse_strangers(artifact: Artifact) -> None:
 
 
 def write_file(path: Path, text: str) -> None:
-    """Write an artifact that is a single file for people: beside and renamed, so that a killed step leaves no half."""
+    """Write an artifact that is a single file for people: beside and renamed, so that a killed step leaves no half.
+
+    A device, a pipe or a link is written through: renaming would put a file in its place.
+
+    Raises:
+        ArtifactError: a folder is there.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        raise ArtifactError(f"{path} is a folder; name a file.")
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        path.write_text(text, encoding="utf-8", newline="\n")
+        return
     handle, beside = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:

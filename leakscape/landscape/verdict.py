@@ -1,5 +1,6 @@
 """verdict.json, typed. docs/gate.md explains it key by key."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -9,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from leakscape import artifacts, schemas
 from leakscape.errors import ArtifactError
 from leakscape.landscape.schema import Estimate
+from leakscape.typed_json import read_json
 
 FILE = "verdict.json"
 ENTRIES = "entries.jsonl"
@@ -106,16 +108,18 @@ def read(path: Path) -> Verdict:
     """Open and verify a verdict artifact, or read a `verdict.json` that was copied out of one.
 
     Raises:
-        ArtifactError: nothing is there, a hash does not fit, or a key does not.
+        ArtifactError: nothing is there, a hash does not fit, a key does not, or `passed` is not what the rules say.
     """
     file = artifacts.load(path, schema=schemas.VERDICT).file(FILE) if path.is_dir() else path
     if not file.is_file():
         raise ArtifactError(f"{file} does not exist; name a verdict artifact or a {FILE}.")
     try:
-        found = TypeAdapter(Verdict).validate_json(file.read_bytes(), strict=True)
+        found = TypeAdapter(Verdict).validate_json(json.dumps(read_json(file)), strict=True)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
         raise ArtifactError(f"{file}: {place} does not fit a verdict; make it again.") from None
     if found.schema != schemas.VERDICT:
         raise ArtifactError(f"{file} does not hold {schemas.VERDICT}; make it again with this version.")
+    if found.passed == bool(found.faults):
+        raise ArtifactError(f"{file}: passed is not what its rules say; it was changed by hand, so make it again.")
     return found

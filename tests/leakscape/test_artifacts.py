@@ -250,3 +250,16 @@ def test_a_disk_that_fills_up_leaves_none_of_several(
     with pytest.raises(OSError, match="no space left"):
         fill()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_for_people_goes_through_a_pipe(tmp_path: Path) -> None:
+    """Renaming would put a file in the pipe's place; as root even in that of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        artifacts.write_file(pipe, "told")
+        assert os.read(reader, 10) == b"told"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()

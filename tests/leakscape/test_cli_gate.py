@@ -71,3 +71,34 @@ def test_wrong_use_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "has changed since it was written" in capsys.readouterr().err
     assert cli.main(["gate", str(tmp_path / "v" / FILE)]) == 2
     assert "does not fit a verdict" in capsys.readouterr().err
+
+
+def test_a_verdict_that_contradicts_its_rules_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Only its hash guards a verdict, and a copy of verdict.json has none."""
+    copied = tmp_path / FILE
+    for outcome in ("failed", "unmeasured", "passed"):
+        found = verdict(held(outcome))
+        copied.write_text(json.dumps({**plain(found), "passed": not found.passed}), encoding="utf-8")
+        assert cli.main(["gate", str(copied)]) == 2
+        assert "passed is not what its rules say" in capsys.readouterr().err
+
+
+def test_a_copied_verdict_is_read_as_json_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    copied = tmp_path / FILE
+    text = json.dumps(plain(verdict(held("passed"))))
+    copied.write_text(text, encoding="utf-8-sig")
+    assert cli.main(["gate", str(copied)]) == 0
+    copied.write_text(text.replace("5.1", "NaN"), encoding="utf-8")
+    assert cli.main(["gate", str(copied)]) == 2
+    assert "is not JSON" in capsys.readouterr().err
+
+
+def test_the_report_for_ci_goes_through_a_link_and_spares_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = store(tmp_path / "v", verdict(held("passed")))
+    link = tmp_path / "stdout"
+    link.symlink_to(tmp_path / "log.xml")
+    assert cli.main(["gate", path, "--junit", str(link)]) == 0
+    assert link.is_symlink()
+    assert "<testsuite" in (tmp_path / "log.xml").read_text(encoding="utf-8")
+    assert cli.main(["gate", path, "--junit", str(tmp_path)]) == 2
+    assert f"{tmp_path} is a folder; name a file." in capsys.readouterr().err

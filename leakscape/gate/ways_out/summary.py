@@ -10,12 +10,13 @@ _SURE = 0.05
 
 def headline(verdict: Verdict) -> str:
     """The outcome in one sentence."""
+    plan = _printable(verdict.plan)
     if not verdict.rules:
-        return f"{verdict.plan}: no gate was asked for."
+        return f"{plan}: no gate was asked for."
     faults = len(verdict.faults)
     if not faults:
-        return f"{verdict.plan}: the gate passed, {_counted(len(verdict.rules))}."
-    return f"{verdict.plan}: the gate failed, {faults} of {_counted(len(verdict.rules))} not kept."
+        return f"{plan}: the gate passed, {_counted(len(verdict.rules))}."
+    return f"{plan}: the gate failed, {faults} of {_counted(len(verdict.rules))} not kept."
 
 
 def markdown(verdict: Verdict) -> str:
@@ -36,10 +37,10 @@ def markdown(verdict: Verdict) -> str:
 
 def text(verdict: Verdict) -> str:
     """The verdict for a terminal: the outcome, then a line for each rule."""
-    lines = [headline(verdict)]
-    lines += [f"  {_MARKS[held.outcome]}  {held.target}: {held.rule}: {held.reason}" for held in verdict.rules]
-    lines += [f"  change  {changed(item)}" for item in verdict.drift if item.p_holm < _SURE]
-    return "\n".join([*lines, *(f"  note  {note}" for note in verdict.notes)])
+    lines = [(_MARKS[held.outcome], f"{held.target}: {held.rule}: {held.reason}") for held in verdict.rules]
+    lines += [("change", changed(item)) for item in verdict.drift if item.p_holm < _SURE]
+    lines += [("note", note) for note in verdict.notes]
+    return "\n".join([headline(verdict), *(f"  {mark}  {_printable(words)}" for mark, words in lines)])
 
 
 def gitlab_section(verdict: Verdict, *, time: int) -> str:
@@ -71,6 +72,11 @@ def _counted(rules: int) -> str:
     return "1 rule" if rules == 1 else f"{rules} rules"
 
 
+def _printable(words: str) -> str:
+    """One line that neither a terminal nor a CI system's log takes for a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(words.split()))
+
+
 def _escaped(words: str) -> str:
     """Names come from a plan: none of them may break the table or become a link, a tag or a mention."""
-    return re.sub(r"([\\`*_{}\[\]<>|#@~])", r"\\\1", " ".join(words.split()))
+    return re.sub(r"([\\`*_{}\[\]<>|#@~])", r"\\\1", _printable(words))

@@ -88,3 +88,25 @@ def test_properties_are_those_of_the_condition():
     assert properties.facts(SMALL, verdict(held("failed")), "tiny", "dp-8")["leakscape.gate"] == "none"
     with pytest.raises(InputError, match="no condition gone of tiny"):
         properties.figures(SMALL, "tiny", "gone")
+
+
+def test_no_name_writes_a_line_or_a_command_of_its_own():
+    """`::set-output` at the start of a line is a command to GitHub, an escape character one to a terminal."""
+    bad = verdict(held("failed", target="a\n::set-output name=x::y\x1b[31m", reason="b\r::error::\u202e"), plan="c\nd")
+    lines = summary.text(bad).splitlines()
+    assert len(lines) == 2
+    assert all(line.isprintable() for line in lines)
+    assert summary.markdown(bad).replace("\n", "").isprintable()
+
+
+def test_junit_marks_what_xml_can_not_hold():
+    """XML 1.0 has no escape for most control characters and for lone surrogates."""
+    bad = held("failed", target="a\x00b", rule="c\x1bd", reason="e\ud800\ufffef")
+    (suite,) = JUnitXml.fromstring(junit(verdict(bad, plan="g\x0b")).encode())
+    (case,) = suite
+    assert (suite.name, case.name, case.classname) == (
+        "leakscape g\ufffd",
+        "c\ufffdd",
+        "leakscape.g\ufffd.a\ufffdb.direct",
+    )
+    assert case.result[0].message == "e\ufffd\ufffdf"
