@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from leakscape.errors import PlanError
-from pipelines import placement
+from pipelines import gate_rules, placement
 from pipelines import source as yaml_source
 from pipelines.faults import Fault, choose, refuse
 from pipelines.parameters import parameter_faults
@@ -157,7 +157,7 @@ def _cross_faults(plan: Plan) -> Iterator[Fault]:
     yield from _twice("conditions", [condition.name for condition in plan.conditions])
     yield from _twice("targets", [target.label for target in plan.targets])
     yield from _condition_faults(plan)
-    yield from _gate_faults(plan)
+    yield from gate_rules.faults(plan)
     for index, target in enumerate(plan.targets):
         if not target.label:
             yield Fault(("targets", index), "has a model whose path ends in no name; give it a `name`.")
@@ -184,36 +184,3 @@ def _condition_faults(plan: Plan) -> Iterator[Fault]:
         for number, label in enumerate(condition.targets or []):
             if label not in labels:
                 yield Fault((*place, "targets", number), f"is no target of this plan: {choose(label, labels)}")
-
-
-def _gate_faults(plan: Plan) -> Iterator[Fault]:
-    from leakscape.landscape.catalogue import BOUNDS_FROM_BELOW
-
-    names = [condition.name for condition in plan.conditions]
-    labels = [target.label for target in plan.targets]
-    references = ["last", *(item.name for item in plan.conditions if item.untouched or item.name == "direct")]
-    metrics = _metrics(plan)
-    for index, rule in enumerate(plan.gate):
-        if rule.metric not in metrics:
-            yield Fault(("gate", index, "metric"), f"is no metric of this plan: {choose(rule.metric, metrics)}")
-        if rule.metric in BOUNDS_FROM_BELOW and rule.bound == "high":
-            yield Fault(
-                ("gate", index, "bound"), f"must be low: {rule.metric} is a bound from below, with no high end."
-            )
-        if rule.against and rule.against not in references:
-            yield Fault(("gate", index, "against"), f"can't be {rule.against}: {choose(rule.against, references)}")
-        if rule.condition not in names:
-            yield Fault(("gate", index, "condition"), f"is no condition: {choose(rule.condition, names)}")
-        if rule.target and rule.target not in labels:
-            yield Fault(("gate", index, "target"), f"is no target of this plan: {choose(rule.target, labels)}")
-        if (rule.at_most is None) == (rule.at_least is None):
-            yield Fault(("gate", index), "needs one of `at_most` and `at_least`.")
-
-
-def _metrics(plan: Plan) -> list[str]:
-    """Every metric that an audit of this plan may have a figure for."""
-    from leakscape.landscape.catalogue import CATALOGUE, HARNESS
-
-    given = [*(target.evaluate for target in plan.targets), *(condition.evaluate for condition in plan.conditions)]
-    tasks = [task for settings in given for task in settings.get("harness_tasks", []) if isinstance(task, str)]
-    return [*CATALOGUE, *dict.fromkeys(f"{HARNESS}{task.rstrip('/').rpartition('/')[2]}" for task in tasks)]

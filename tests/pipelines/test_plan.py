@@ -123,12 +123,39 @@ def test_two_targets_of_one_name_are_refused():
         ("{metric: epsilon_lower_bound, condition: none, bound: high, at_most: 8}", "must be low"),
         ("{metric: harness_arc, condition: none, bound: low, at_least: 0.5}", "is no metric of this plan"),
         ("{metric: exposure_bits, condition: none, against: scrub, bound: low, at_most: 0}", "can't be scrub"),
+        ("{metric: exposure_bits, condition: none, against: none, bound: low, at_most: 0}", "the rule's own condition"),
+        ("{metric: extraction_rate, condition: none, against: last, bound: low, at_most: 0}", "can't be last for extr"),
     ],
 )
 def test_gate_rules(rule: str, message: str):
     text = f"{PLAN}gate:\n  - {rule}\n"
     if not message:
         assert check(text).gate[0].at_most == 2.0
+        return
+    with pytest.raises(PlanError) as error:
+        check(text)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("rule", "message"),
+    [
+        ("condition: scrub", "gate.0 would always fail, as scrub is not run on big; set its `target`."),
+        ("condition: scrub, target: big", "as scrub is not run on big"),
+        ("condition: scrub, target: tiny", ""),
+        ("condition: dp, against: direct", "gate.0 would always fail, as big has no direct to compare with"),
+        ("condition: dp, against: direct, target: tiny", ""),
+        ("condition: dp, against: direct, target: big", "can't be direct: there are last, none."),
+    ],
+)
+def test_a_rule_on_what_is_not_run_is_refused(rule: str, message: str):
+    """It would fail each audit, for want of a figure: the rule is wrong, not the model."""
+    text = PLAN.replace("targets:\n", "targets:\n  - {model: other/big}\n", 1)
+    for name in ("scrub", "direct"):
+        text = text.replace(f"  - name: {name}\n", f"  - name: {name}\n    targets: [tiny]\n")
+    text += f"gate:\n  - {{metric: exposure_bits, {rule}, bound: high, at_most: 2}}\n"
+    if not message:
+        assert len(check(text).gate) == 1
         return
     with pytest.raises(PlanError) as error:
         check(text)
