@@ -12,13 +12,16 @@ from leakscape.landscape.words import SURE, counted, listed, number
 
 
 def tradeoff(target: Target) -> str:
-    """Who is on the front."""
+    """Who is not on the front: another condition is at least as good on both sides and better on one."""
     if target.front is None:
         return ""
-    best = target.front.conditions
-    if len(best) == len(target.conditions):
+    beaten = [item.name for item in target.conditions if item.name not in target.front.conditions]
+    if not beaten:
         return "Every condition gives up one side for the other"
-    return f"No condition beats {listed(best)} on both sides at once"
+    if len(target.front.conditions) == 1:
+        return f"{target.front.conditions[0]} beats every other condition on both sides"
+    verb = "is" if len(beaten) == 1 else "are"
+    return f"{listed(beaten)} {verb} beaten on both sides; the others give up one side for the other"
 
 
 def leakage(target: Target) -> str:
