@@ -9,7 +9,6 @@ import contextlib
 import errno
 import logging
 import os
-import signal
 import sys
 import traceback
 import warnings
@@ -20,6 +19,7 @@ import components
 from leakscape import arguments, executor, lifeline
 from leakscape.contract import spec
 from leakscape.errors import (
+    EXIT_BROKEN_PIPE,
     EXIT_DONE,
     EXIT_FAULT,
     EXIT_INPUT,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 DEBUG = "LEAKSCAPE_DEBUG"
-EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 _OURS = ("leakscape", "components", "pipelines")
 _QUIET = {

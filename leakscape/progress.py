@@ -18,7 +18,7 @@ def track(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
         total: how many there are.
         what: two or three words (`training`, `scoring canaries`); never anything of a record.
     """
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         from rich.console import Console
         from rich.progress import track as rich_track
 
@@ -28,7 +28,9 @@ def track(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:
 
 
 def say(line: str) -> None:
-    """Print one line about the work on stderr."""
+    """Print one line about the work on stderr, if there is one: print would take stdout in its place."""
+    if sys.stderr is None:
+        return
     print(line, file=sys.stderr, flush=True)  # noqa: T201
 
 

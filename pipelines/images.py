@@ -106,7 +106,7 @@ def _load(path: Path) -> dict[str, Any]:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{path} can't be read: {error.strerror}.") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
         raise InputError(f"{path} is no YAML file.") from None
     if not isinstance(content, dict) or not isinstance(content.get("images"), dict):
         raise InputError(f"{path} must hold a mapping `images` with an entry for each of {', '.join(IMAGES)}.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from leakscape import __version__
 from leakscape.arguments import Help
 from leakscape.cli import cluster, gate, plans, selftest, verify
-from leakscape.errors import EXIT_DONE, EXIT_INPUT, EXIT_INTERRUPTED, LeakscapeError
+from leakscape.errors import EXIT_BROKEN_PIPE, EXIT_INPUT, EXIT_INTERRUPTED, LeakscapeError
 from leakscape.progress import say
 
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         say(f"leakscape: {error}")
         return error.exit_code
     except BrokenPipeError:
-        # The reader of our output (`| head`) went away; keep Python from complaining when it flushes at exit.
+        # A reader (`| head`) went away; keep Python from complaining when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return EXIT_DONE
+        return EXIT_BROKEN_PIPE
     except OSError as error:
         say(f"leakscape: {error.filename or 'the disk'}: {error.strerror}.")
         return EXIT_INPUT

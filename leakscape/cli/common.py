@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -74,9 +75,19 @@ def graph_of(arguments: argparse.Namespace) -> tuple[Any, dict[str, type[Any]]]:
 
 
 def answer(line: object) -> None:
-    """Write a line to stdout; what its encoding lacks is escaped."""
+    """Write a line to stdout; what its encoding lacks is escaped.
+
+    Where nobody reads it (`| head`, `>&-`) the command goes on, so that its exit code holds: a gate that failed must
+    not pass because its reader went away.
+    """
+    if sys.stdout is None:
+        return
     encoding = sys.stdout.encoding or "utf-8"
-    print(str(line).encode(encoding, "backslashreplace").decode(encoding))  # noqa: T201 - what a command answers goes to stdout
+    shown = str(line).encode(encoding, "backslashreplace").decode(encoding)
+    try:
+        print(shown, flush=True)  # noqa: T201 - what a command answers goes to stdout
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def answer_json(value: object) -> None:

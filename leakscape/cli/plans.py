@@ -143,7 +143,10 @@ def _plan_cost(arguments: argparse.Namespace) -> int:
 
 
 def _bits(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
     if not _FEWEST_BITS <= value < math.inf:
         raise argparse.ArgumentTypeError(f"{text} is no difference to look for: give bits from {_FEWEST_BITS:g}")
     return value
@@ -168,9 +171,12 @@ def _plan_list(arguments: argparse.Namespace) -> int:
 
 def _compile(arguments: argparse.Namespace) -> int:
     from pipelines.audit import compile_to
+    from pipelines.plan import find
 
     if arguments.output.suffix not in {".yaml", ".yml"}:
         raise InputError(f"{arguments.output}: a pipeline is written as YAML; name a file that ends with .yaml.")
+    if arguments.output.exists() and arguments.output.samefile(find(arguments.plan)):
+        raise InputError(f"{arguments.output} is the plan itself; name another file for its pipeline.")
     graph, contracts = graph_of(arguments)
     compile_to(graph, contracts, arguments.output, images_of(arguments))
     answer(arguments.output)

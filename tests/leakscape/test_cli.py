@@ -105,7 +105,7 @@ def test_plan_check_says_what_can_be_detected(capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize("bits", ["0", "-1", "nan", "inf", "much"])
 def test_differences_that_nothing_finds_are_refused(bits: str, capsys: pytest.CaptureFixture[str]):
     assert exit_of("plan", "check", "laptop", "--detect", bits) == 2
-    assert "--detect" in capsys.readouterr().err
+    assert f"--detect: {bits} is no difference to look for" in capsys.readouterr().err
 
 
 def test_plan_cost_counts_work(capsys: pytest.CaptureFixture[str]):
@@ -150,6 +150,15 @@ def test_compile_writes_yaml_and_refuses_other_names(plan: str, tmp_path: Path, 
     assert f"r.example/base@sha256:{'a' * 64}" in target.read_text(encoding="utf-8")
     assert cli.main(["compile", plan, "-o", str(tmp_path / "audit.json")]) == 2
     assert "name a file that ends with .yaml" in capsys.readouterr().err
+
+
+def test_compile_spares_the_plan(plan: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    link = tmp_path / "link.yaml"
+    link.symlink_to(plan)
+    for target in (plan, str(link)):
+        assert cli.main(["compile", plan, "--images", digests(tmp_path), "-o", target]) == 2
+        assert "is the plan itself; name another file" in capsys.readouterr().err
+    assert Path(plan).read_text(encoding="utf-8") == PLAN
 
 
 @pytest.mark.parametrize("digest", ["", "sha256:" + "0" * 64])

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,19 @@ def test_wrong_use_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert "has changed since it was written" in capsys.readouterr().err
     assert cli.main(["gate", str(tmp_path / "v" / FILE)]) == 2
     assert "does not fit a verdict" in capsys.readouterr().err
+
+
+def test_a_failed_gate_fails_though_nobody_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """`leakscape gate VERDICT | grep -q failed` under pipefail: the reader is gone after the first line."""
+    path = store(tmp_path / "v", verdict(held("failed")))
+    for gone in ([], ["--json"]):
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w") as stream:
+            monkeypatch.setattr("sys.stdout", stream)
+            assert cli.main(["gate", path, *gone]) == 3
+    monkeypatch.setattr("sys.stdout", None)
+    assert cli.main(["gate", path]) == 3
 
 
 def test_a_verdict_that_contradicts_its_rules_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

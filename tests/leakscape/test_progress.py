@@ -32,3 +32,13 @@ def test_no_items_are_told_too(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_abandoned_track_stops(capsys: pytest.CaptureFixture[str]) -> None:
     assert next(iter(progress.track(itertools.count(), total=9, what="scoring"))) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_without_stderr_nothing_goes_to_stdout(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`2>&-` leaves Python without sys.stderr, and print would take stdout, which may be JSON."""
+    monkeypatch.setattr("sys.stderr", None)
+    progress.say("a line")
+    assert list(progress.track("abc", total=3, what="scoring")) == ["a", "b", "c"]
+    assert capsys.readouterr().out == ""

@@ -48,7 +48,7 @@ def test_an_entry_that_does_not_fit_is_refused_by_its_name(tmp_path: Path, entry
         images.read(written(tmp_path, base=entry))
 
 
-@pytest.mark.parametrize("text", ["", "images: []", "- 1", "images: {a: ", "\t", "images: {base: {}}"])
+@pytest.mark.parametrize("text", ["", "images: []", "- 1", "images: {a: ", "\t", "images: {base: {}}", "[" * 5000])
 def test_a_file_that_names_no_images_is_refused(tmp_path: Path, text: str):
     file = tmp_path / "digests.yaml"
     file.write_text(text, encoding="utf-8")
