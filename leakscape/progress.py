@@ -1,5 +1,6 @@
 """Progress of long work: a bar on a terminal, a plain line now and then in a pod."""
 
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -32,6 +33,11 @@ def say(line: str) -> None:
     if sys.stderr is None:
         return
     print(line, file=sys.stderr, flush=True)  # noqa: T201
+
+
+def printable(words: str) -> str:
+    """Words of others as one line that neither a terminal nor a CI system's log takes for a command."""
+    return "".join(letter if letter.isprintable() else "?" for letter in re.sub(r"[\t\n\v\f\r]+", " ", words))
 
 
 def _lines(items: Iterable[T], *, total: int, what: str) -> Iterator[T]:

@@ -9,6 +9,7 @@ import email.parser
 import email.policy
 import json
 import re
+import ssl
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ class Kubeflow:
     Args:
         token: the bearer token that it wants; '' for none.
         multi_user: whether lists need a namespace.
+        raw: what every request is answered with, where it is not empty.
         failures: statuses with which the next requests are answered; 0 lets one through.
     """
 
@@ -35,6 +37,7 @@ class Kubeflow:
     endpoint: str = ""
     failures: list[int] = field(default_factory=list)
     html: bool = False
+    raw: bytes = b""
     pipelines: dict[str, dict[str, Any]] = field(default_factory=dict)
     versions: dict[str, dict[str, Any]] = field(default_factory=dict)
     experiments: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -86,11 +89,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.kubeflow.requests.append((method, url.path.removeprefix(_API)))
         try:
             self._check()
-            status, answer = 200, self._route(method, url.path.removeprefix(_API), query, body)
+            status, answer = 200, self.kubeflow.raw or self._route(method, url.path.removeprefix(_API), query, body)
         except _Answer as given:
             status, answer = given.status, given.body
         html = self.kubeflow.html
-        content = b"<html><title>Sign in</title></html>" if html else json.dumps(answer).encode()
+        content = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
+        content = b"<html><title>Sign in</title></html>" if html else content
         self.send_response(status)
         self.send_header("Content-Type", "text/html" if html else "application/json")
         self.send_header("Content-Length", str(len(content)))
@@ -244,13 +248,15 @@ def _as_struct(given: dict[str, Any]) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def running(**settings: Any) -> Iterator[Kubeflow]:  # noqa: ANN401
-    """Serve on a free port of the loopback interface for as long as the context lasts."""
+def running(tls: ssl.SSLContext | None = None, **settings: Any) -> Iterator[Kubeflow]:  # noqa: ANN401
+    """Serve on a free port of the loopback interface for as long as the context lasts, by TLS if a context is given."""
     kubeflow = Kubeflow(**settings)
     handler = type("Handler", (_Handler,), {"kubeflow": kubeflow})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    kubeflow.endpoint = f"http://127.0.0.1:{server.server_address[1]}"
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True)
+    kubeflow.endpoint = f"http{'s' if tls else ''}://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:

@@ -18,7 +18,7 @@ from leakscape.cli.common import (
     images_of,
 )
 from leakscape.errors import EXIT_DONE, InputError
-from leakscape.progress import say
+from leakscape.progress import printable, say
 
 if TYPE_CHECKING:
     from pipelines.client.connection import Connection
@@ -80,7 +80,7 @@ def _add_schedule(commands: Any) -> None:  # noqa: ANN401
 def _add_runs(commands: Any) -> None:  # noqa: ANN401
     made = command(commands, "runs", _runs, "List the latest audits on a server.", "leakscape runs --plan laptop")
     made.add_argument("--plan", metavar="NAME", default="", help="a plan's name; all plans if left out")
-    made.add_argument("--limit", metavar="N", type=int, default=20, help="at most so many (default 20)")
+    made.add_argument("--limit", metavar="N", type=_count, default=20, help="at most so many, from 1 (default 20)")
     _add_connection(made)
     add_json(made)
 
@@ -143,6 +143,12 @@ def _add_connection(made: argparse.ArgumentParser) -> None:
         help="holds the token (default: $LEAKSCAPE_KFP_TOKEN, the pod's)",
     )
     group.add_argument("--ca-file", metavar="FILE", default="", help="PEM of the server's authority")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"takes a whole number from 1, not {text}")
+    return int(text)
 
 
 def _connect(arguments: argparse.Namespace, **others: str) -> "Connection":
@@ -227,7 +233,7 @@ def _runs(arguments: argparse.Namespace) -> int:
         answer_json([asdict(run) for run in found])
     else:
         for run in found:
-            answer(f"{run.id}  {run.state.lower():<10} {run.created[:19]}  {run.pipeline}  {run.name}")
+            answer(printable(f"{run.id}  {run.state.lower():<10} {run.created[:19]}  {run.pipeline}  {run.name}"))
     return EXIT_DONE
 
 

@@ -77,19 +77,28 @@ class Connection:
         wanted = {name: value for name, value in named.items() if value not in ("", None)}
         with self._explained(method):
             answer, _, headers = call(*given, **wanted, _request_timeout=_SECONDS)
-            if "json" not in str(headers.get("Content-Type", "")):
-                raise ValueError("no JSON")
+            # The library makes an empty answer of what it can't read.
+            whole = isinstance(json.loads(self._api.last_response.data), dict)
+            if not whole or "json" not in str(headers.get("Content-Type", "")):
+                raise ValueError("no JSON object")
         return answer
 
     def all(self, service: str, method: str, of: str, *given: object, **named: object) -> Iterator[Any]:
-        """Go through a list that the server gives in pages; `of` is the answer's field with the items."""
-        token = ""
+        """Go through a list that the server gives in pages; `of` is the answer's field with the items.
+
+        Raises:
+            InputError: pages come round again; or as for `ask`.
+        """
+        token, seen = "", {""}
         while True:
             answer = self.ask(service, method, *given, page_token=token, page_size=_PAGE, **named)
             yield from getattr(answer, of) or []
             token = answer.next_page_token or ""
             if not token:
                 return
+            if token in seen:
+                raise InputError(f"{self.endpoint} gives the same page again and again ({method.replace('_', ' ')}).")
+            seen.add(token)
 
     @cached_property
     def user(self) -> str:
@@ -115,12 +124,18 @@ class Connection:
             yield
         except ApiException as error:
             raise self._of_answer(method, int(error.status or 0), str(error.body or "")) from None
+        except urllib3.exceptions.LocationValueError:
+            raise InputError(f"{self.endpoint} is no address: its host or port can't be.") from None
         except (urllib3.exceptions.HTTPError, OSError) as error:
+            if _untrusted(error):
+                raise InputError(
+                    f"the certificate of {self.endpoint} is not trusted; give its authority by --ca-file."
+                ) from None
             raise TransientError(
                 f"{self.endpoint} can't be reached ({type(error).__name__}); check the address and the port-forward, "
                 "or try again."
             ) from None
-        except (AttributeError, TypeError, ValueError, KeyError):
+        except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
             raise InputError(
                 f"what answers at {self.endpoint} is no Kubeflow Pipelines API: perhaps a page to sign in. Give the "
                 f"API's own address, and a token by --token-file or {TOKEN}."
@@ -158,20 +173,21 @@ def connect(
     """A connection by what is given, else by the environment, else by what the cluster put into the pod.
 
     Raises:
-        InputError: no address is known, or it is none.
+        InputError: no address is known, or it is none; or the authority's file holds none.
     """
     address = endpoint or next((environment[name] for name in ENDPOINTS if environment.get(name)), "")
     if not address:
         raise InputError(f"no Kubeflow Pipelines server is known: give --endpoint or set {ENDPOINTS[0]}.")
     if not re.fullmatch(r"https?://[^\s/@?#]+(/[^\s?#@]*)?", address):
         raise InputError("the endpoint must be http:// or https:// and a host, without credentials or a query.")
+    _check_ca(ca_file)
     token = _token(environment, token_file)
     return Connection(endpoint=address.rstrip("/"), namespace=namespace, token=token, ca_file=ca_file)
 
 
 def _token(environment: Mapping[str, str], given: str) -> Callable[[], str]:
     if not given and environment.get(TOKEN):
-        value = environment[TOKEN]
+        value = _one_line(environment[TOKEN], TOKEN)
         return lambda: value
     path = Path(given or environment.get(TOKEN_FILE, "") or IN_CLUSTER_TOKEN)
     if not given and not path.exists():
@@ -181,6 +197,32 @@ def _token(environment: Mapping[str, str], given: str) -> Callable[[], str]:
 
 def _read_token(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8").strip()
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"the token file {path} can't be read ({type(error).__name__}).") from None
+    return _one_line(text, f"the token file {path}")
+
+
+def _one_line(text: str, where: str) -> str:
+    """A token as a header can carry it."""
+    token = text.strip()
+    if not re.fullmatch("[!-~]*", token):
+        raise InputError(f"{where} holds no token: one is a single word of ASCII letters, digits and signs.")
+    return token
+
+
+def _check_ca(file: str) -> None:
+    import ssl
+
+    try:
+        if file:
+            ssl.create_default_context(cafile=file)
+    except OSError as error:  # ssl's errors are such, too
+        raise InputError(f"the file of the authority, {file}, holds no PEM ({type(error).__name__}).") from None
+
+
+def _untrusted(error: Exception) -> bool:
+    import ssl
+
+    reason = getattr(error, "reason", error)
+    return any(isinstance(inner, ssl.SSLCertVerificationError) for inner in (reason, *getattr(reason, "args", ())))

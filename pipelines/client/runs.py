@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from leakscape.errors import EXIT_DONE, EXIT_FAULT, EXIT_GATE, InputError
+from leakscape.errors import EXIT_DONE, EXIT_FAULT, EXIT_GATE, InputError, TransientError
 from pipelines.client.connection import Connection
 from pipelines.client.pipeline import Uploaded, equal
 from pipelines.parameters import ENFORCE
@@ -16,6 +16,7 @@ PREFIX = "leakscape-"
 SUCCEEDED, FAILED = "SUCCEEDED", "FAILED"
 ENDED = frozenset({SUCCEEDED, FAILED, "SKIPPED", "CANCELED"})
 _POLL = 15.0  # seconds
+_PATIENCE = 40  # polls without an answer: ten minutes, in which a server is upgraded or a node replaced
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +92,7 @@ def listed(connection: Connection, *, plan: str = "", limit: int = 20) -> list[R
     names = {
         found.pipeline_id: found.display_name
         for found in connection.all("pipeline", "list_pipelines", "pipelines", namespace=connection.user)
-        if (found.display_name == f"{PREFIX}{plan}" if plan else found.display_name.startswith(PREFIX))
+        if (found.display_name == f"{PREFIX}{plan}" if plan else str(found.display_name).startswith(PREFIX))
     }
     if plan and not names:
         raise InputError(f"the server has no pipeline {PREFIX}{plan}; submit or schedule the plan first.")
@@ -122,11 +123,26 @@ def _told(run: Any, pipeline: str) -> Run:  # noqa: ANN401
 
 
 def wait(connection: Connection, run_id: str, *, sleep: Callable[[float], None] = time.sleep) -> tuple[str, int]:
-    """Wait for a run to end, and give its state and the exit code that this is: 3 where the gate failed."""
+    """Wait for a run to end, and give its state and the exit code that this is: 3 where the gate failed.
+
+    A run goes on while its server is away, so that an answer that fails to come is waited for.
+
+    Raises:
+        InputError: the server refuses.
+        TransientError: no answer came for ten minutes.
+    """
+    missed = 0
     while True:
-        run = connection.ask("run", "get_run", run_id)
-        if str(run.state) in ENDED:
-            return str(run.state), EXIT_DONE if run.state == SUCCEEDED else _exit_code(run)
+        try:
+            run = connection.ask("run", "get_run", run_id)
+        except TransientError:
+            missed += 1
+            if missed == _PATIENCE:
+                raise
+        else:
+            missed = 0
+            if str(run.state) in ENDED:
+                return str(run.state), EXIT_DONE if run.state == SUCCEEDED else _exit_code(run)
         sleep(_POLL)
 
 

@@ -3,6 +3,7 @@
 import re
 
 from leakscape.landscape.verdict import Drift, Held, Verdict
+from leakscape.progress import printable
 
 _MARKS = {"passed": "pass", "failed": "FAIL", "unmeasured": "FAIL", "skipped": "skip"}
 _SURE = 0.05
@@ -10,7 +11,7 @@ _SURE = 0.05
 
 def headline(verdict: Verdict) -> str:
     """The outcome in one sentence."""
-    plan = _printable(verdict.plan)
+    plan = printable(verdict.plan)
     if not verdict.rules:
         return f"{plan}: no gate was asked for."
     faults = len(verdict.faults)
@@ -40,7 +41,7 @@ def text(verdict: Verdict) -> str:
     lines = [(_MARKS[held.outcome], f"{held.target}: {held.rule}: {held.reason}") for held in verdict.rules]
     lines += [("change", changed(item)) for item in verdict.drift if item.p_holm < _SURE]
     lines += [("note", note) for note in verdict.notes]
-    return "\n".join([headline(verdict), *(f"  {mark}  {_printable(words)}" for mark, words in lines)])
+    return "\n".join([headline(verdict), *(f"  {mark}  {printable(words)}" for mark, words in lines)])
 
 
 def gitlab_section(verdict: Verdict, *, time: int) -> str:
@@ -72,11 +73,6 @@ def _counted(rules: int) -> str:
     return "1 rule" if rules == 1 else f"{rules} rules"
 
 
-def _printable(words: str) -> str:
-    """One line that neither a terminal nor a CI system's log takes for a command."""
-    return "".join(letter if letter.isprintable() else "?" for letter in " ".join(words.split()))
-
-
 def _escaped(words: str) -> str:
     """Names come from a plan: none of them may break the table or become a link, a tag or a mention."""
-    return re.sub(r"([\\`*_{}\[\]<>|#@~])", r"\\\1", _printable(words))
+    return re.sub(r"([\\`*_{}\[\]<>|#@~])", r"\\\1", printable(" ".join(words.split())))

@@ -1,8 +1,14 @@
+import datetime as dt
+import ipaddress
 import socket
+import ssl
 from pathlib import Path
 
 import kfp_server
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from leakscape.errors import InputError, TransientError
 from pipelines.client import connection as module
@@ -10,6 +16,24 @@ from pipelines.client.connection import connect
 from pipelines.client.pipeline import find
 
 SECRET = "hush-1234"  # noqa: S105 - made up
+
+
+def stranger(folder: Path) -> Path:
+    """A certificate for 127.0.0.1 that it has signed itself, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "stranger")])
+    now = dt.datetime.now(dt.UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    file = folder / "stranger.pem"
+    file.write_bytes(key.private_bytes(*form) + made.public_bytes(form[0]))
+    return file
 
 
 def test_the_address_comes_from_the_environment_unless_given():
@@ -79,6 +103,63 @@ def test_a_server_that_is_away_is_worth_another_try():
 
 def test_a_page_to_sign_in_is_no_api():
     with kfp_server.running(html=True) as server, pytest.raises(InputError, match="perhaps a page to sign in"):
+        find(connect({}, endpoint=server.endpoint), "x")
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://a:99999"])
+def test_an_address_that_none_can_have_is_not_tried_again(address: str):
+    with pytest.raises(InputError, match="is no address"):
+        find(connect({}, endpoint=address), "x")
+
+
+@pytest.mark.parametrize("token", [SECRET + "\nsecond", SECRET + " two", SECRET + "\u00fc"])
+def test_what_no_header_can_carry_is_no_token(tmp_path: Path, token: str):
+    file = tmp_path / "token"
+    file.write_text(token, encoding="utf-8")
+    for given, words in (
+        ({"LEAKSCAPE_KFP_TOKEN": token}, "LEAKSCAPE_KFP_TOKEN holds no token"),
+        ({}, "token holds no"),
+    ):
+        with pytest.raises(InputError, match=words) as raised:
+            connect(given, endpoint="http://a", token_file="" if given else str(file)).token()
+        assert SECRET not in str(raised.value)
+
+
+def test_a_token_may_be_saved_as_editors_do(tmp_path: Path):
+    file = tmp_path / "token"
+    file.write_text(f"{SECRET}\r\n", encoding="utf-8-sig", newline="")
+    assert connect({}, endpoint="http://a", token_file=str(file)).token() == SECRET
+    assert connect({"LEAKSCAPE_KFP_TOKEN": f"{SECRET}\n"}, endpoint="http://a").token() == SECRET
+
+
+def test_the_authority_is_read_before_anything_is_asked(tmp_path: Path):
+    file = tmp_path / "ca.pem"
+    with pytest.raises(InputError, match="holds no PEM"):
+        connect({}, endpoint="https://a", ca_file=str(file))
+    file.write_text("no certificate", encoding="utf-8")
+    with pytest.raises(InputError, match="holds no PEM"):
+        connect({}, endpoint="https://a", ca_file=str(file))
+
+
+def test_a_certificate_of_nobody_known_is_not_tried_again(tmp_path: Path):
+    certificate = stranger(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with kfp_server.running(tls=context) as server:
+        with pytest.raises(InputError, match="is not trusted; give its authority by --ca-file"):
+            find(connect({}, endpoint=server.endpoint), "x")
+        assert find(connect({}, endpoint=server.endpoint, ca_file=str(certificate)), "x") == ""
+
+
+@pytest.mark.parametrize("body", [b"null", b"[" * 100_000, b"\xff", b"{", b"[]", b'"x"', b" "])
+def test_an_answer_that_holds_nothing_is_no_api(body: bytes):
+    with kfp_server.running(raw=body) as server, pytest.raises(InputError, match="is no Kubeflow Pipelines API"):
+        assert connect({}, endpoint=server.endpoint).user
+
+
+def test_pages_that_come_round_again_end():
+    body = b'{"pipelines": [], "next_page_token": "again"}'
+    with kfp_server.running(raw=body) as server, pytest.raises(InputError, match="the same page again and again"):
         find(connect({}, endpoint=server.endpoint), "x")
 
 

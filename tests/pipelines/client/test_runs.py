@@ -128,3 +128,18 @@ def test_a_namespace_is_part_of_everything(made: Compiled):
         ]
         assert len(listed(teams[0])) == 1
         assert listed(teams[1]) == []
+
+
+def test_waiting_outlasts_a_server_that_is_away_for_a_while(server: kfp_server.Kubeflow, connection: Connection):
+    """The run goes on meanwhile, and a caller that gave up would begin another one."""
+    run = server.add("runs", "run", state="RUNNING", later={"state": "SUCCEEDED"})
+    server.failures = [503] * 39 + [0] + [500] * 39
+    slept: list[float] = []
+    assert wait(connection, run["run_id"], sleep=slept.append) == ("SUCCEEDED", 0)
+    assert len(slept) == 39 + 1 + 39
+    server.failures = [503] * 40
+    with pytest.raises(TransientError, match="busy or failing"):
+        wait(connection, run["run_id"], sleep=slept.append)
+    server.failures = [403]
+    with pytest.raises(InputError, match="refuses"):
+        wait(connection, run["run_id"], sleep=slept.append)
