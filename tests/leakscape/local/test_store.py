@@ -163,7 +163,9 @@ def test_a_key_does_not_depend_on_the_order_within_a_dictionary(tmp_path: Path) 
     from components.landscape.contract import Landscape
 
     def key(plan: dict[str, object]) -> str:
-        return key_of(Landscape(measurements=(), evidence=(), landscape=tmp_path, report=tmp_path, plan=plan))
+        return key_of(
+            Landscape(measurements=(), evidence=(), landscape=tmp_path, report=tmp_path, verdict=tmp_path, plan=plan)
+        )
 
     assert key({"name": "p", "seed": 0, "of": {"a": 1, "b": 2}}) == key(
         {"of": {"b": 2, "a": 1}, "seed": 0, "name": "p"}
