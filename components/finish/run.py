@@ -29,4 +29,6 @@ def _sweep(place: str) -> str:
             opened.sweep(older_than=_LEFT_OVER)
     except LeakscapeError as error:
         return f"could not be swept: {error}"
+    except OSError as error:
+        return f"could not be swept: {error.strerror or type(error).__name__}."
     return "unfinished uploads of more than a day ago are given up"

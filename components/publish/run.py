@@ -27,13 +27,14 @@ def run(contract: Publish) -> None:
     Raises:
         ArtifactError: an artifact is damaged, or the verdict is on another landscape.
         ContractError: a registry or MLflow is named, but not what to put there.
-        InputError: a service refuses.
+        InputError: the landscape has no such condition, or a service refuses.
         TransientError: a service is away.
     """
     landscape, found = schema.read(contract.landscape), verdict.read(contract.verdict)
     if artifacts.read_manifest(contract.landscape).digest != found.landscape:
         raise ArtifactError(f"{contract.verdict} is the verdict on another landscape.")
     _check(contract, landscape)
+    handed = _handed(contract, landscape, found) if contract.condition else None
     if contract.history:
         _append(contract)
     text = summary.markdown(found)
@@ -47,8 +48,8 @@ def run(contract: Publish) -> None:
         ):
             (folder.path / name).write_text(content, encoding="utf-8", newline="\n")
     artifacts.write_file(contract.summary, text)
-    if contract.condition:
-        _hand_over(contract, landscape, found)
+    if handed is not None:
+        _hand_over(contract, *handed)
     say(summary.headline(found))
 
 
@@ -73,10 +74,13 @@ def _append(contract: Publish) -> None:
             say(f"{entry.target}: {'added to the history' if new else 'in the history already'}")
 
 
-def _hand_over(contract: Publish, landscape: Landscape, found: Verdict) -> None:
-    target = contract.target or landscape.targets[0].name
-    figures = properties.figures(landscape, target, contract.condition)
-    facts = properties.facts(landscape, found, target, contract.condition)
+def _handed(contract: Publish, landscape: Landscape, found: Verdict) -> tuple[dict[str, float], dict[str, str]]:
+    """Figures and facts of the condition, looked for before anything is written."""
+    place = contract.target or landscape.targets[0].name, contract.condition
+    return properties.figures(landscape, *place), properties.facts(landscape, found, *place)
+
+
+def _hand_over(contract: Publish, figures: dict[str, float], facts: dict[str, str]) -> None:
     if contract.registry:
         registry.write_properties(
             {**facts, **figures},

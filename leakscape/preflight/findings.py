@@ -42,7 +42,7 @@ def look(what: str, name: str, ask: Callable[[], str]) -> Finding:
     Args:
         what: see `Finding`.
         name: see `Finding`.
-        ask: gives the words where all is fine; raises one of our errors where it is not.
+        ask: gives the words where all is fine; raises one of our errors, or the system's, where it is not.
     """
     try:
         return Finding(what=what, name=name, state=State.FINE, words=ask())
@@ -50,6 +50,9 @@ def look(what: str, name: str, ask: Callable[[], str]) -> Finding:
         return Finding(what=what, name=name, state=State.AWAY, words=str(error))
     except LeakscapeError as error:
         return Finding(what=what, name=name, state=State.MISSING, words=str(error))
+    except OSError as error:
+        words = f"{error.strerror or type(error).__name__}; check the path and the rights to it."
+        return Finding(what=what, name=name, state=State.MISSING, words=words)
 
 
 def judge(findings: Sequence[Finding]) -> None:

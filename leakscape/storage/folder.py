@@ -106,7 +106,11 @@ class FolderPlace:
         """See `Place`."""
         for left in self._folder.rglob(f"{_PARTIAL}*"):
             with contextlib.suppress(FileNotFoundError):
-                if time.time() - left.stat().st_mtime >= older_than:
+                if time.time() - left.stat().st_mtime < older_than:
+                    continue
+                if left.is_dir():
+                    shutil.rmtree(left)
+                else:
                     left.unlink()
 
     @contextlib.contextmanager

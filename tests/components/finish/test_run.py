@@ -1,3 +1,4 @@
+import errno
 import os
 from pathlib import Path
 
@@ -27,8 +28,11 @@ def test_what_was_begun_more_than_a_day_ago_is_cleared_away_and_nothing_else(tmp
     place = tmp_path / "place"
     place.mkdir()
     old, new, whole = place / ".partial-old", place / ".partial-new", place / "kept"
-    for path in (old, new, whole):
+    download = place / ".partial-download"
+    download.mkdir()
+    for path in (download / "content", old, new, whole):
         path.write_text("x", encoding="utf-8")
+    for path in (download, old, new, whole):
         os.utime(path, (0, 0))
     new.touch()
     assert "unfinished uploads" in page(tmp_path, status={"state": "FAILED"}, places=[str(place)])
@@ -37,3 +41,13 @@ def test_what_was_begun_more_than_a_day_ago_is_cleared_away_and_nothing_else(tmp
 
 def test_a_place_that_can_not_be_swept_fails_nothing(tmp_path: Path):
     assert "gs://bucket: could not be swept" in page(tmp_path, places=["gs://bucket"])
+
+
+def test_nor_does_one_without_the_rights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", "secret-name")
+
+    monkeypatch.setattr("leakscape.storage.folder.FolderPlace.sweep", refuse)
+    assert page(tmp_path, places=["a", "b"]).endswith(
+        "- a: could not be swept: Permission denied.\n- b: could not be swept: Permission denied.\n"
+    )

@@ -27,7 +27,7 @@ def test_everything_missing_is_in_one_message_and_on_the_page(tmp_path: Path, mo
     contract = Preflight(
         models=["./nowhere", "leakscape/tiny"],
         variables=["NO_SUCH_KEY"],
-        places=["gs://bucket"],
+        places=["gs://bucket", "/dev/null/history"],
         accelerators=64,
         version="0.0.0",
         report=tmp_path / "page.md",
@@ -35,12 +35,13 @@ def test_everything_missing_is_in_one_message_and_on_the_page(tmp_path: Path, mo
     with pytest.raises(InputError) as raised:
         run(contract)
     lines = str(raised.value).splitlines()
-    assert lines[0] == "5 of what this audit needs is missing:"
+    assert lines[0] == "6 of what this audit needs is missing:"
     assert [line.split(":")[0] for line in lines[1:]] == [
         "- version leakscape",
         "- secret NO_SUCH_KEY",
         "- model ./nowhere",
         "- place gs",
+        "- place /dev/null/history",
         "- accelerator nvidia.com/gpu",
     ]
-    assert (tmp_path / "page.md").read_text(encoding="utf-8").count("| missing |") == 5
+    assert (tmp_path / "page.md").read_text(encoding="utf-8").count("| missing |") == 6

@@ -11,7 +11,7 @@ from components.publish.contract import Publish
 from components.publish.run import run
 from leakscape import artifacts, schemas
 from leakscape.artifacts import Provenance
-from leakscape.errors import ArtifactError, ContractError
+from leakscape.errors import ArtifactError, InputError
 from leakscape.gate import history
 from leakscape.gate.history import Entry
 from leakscape.landscape.schema import FILE as LANDSCAPE
@@ -77,10 +77,12 @@ def test_a_verdict_on_another_landscape_is_refused(tmp_path: Path):
     [
         ({"mlflow": "http://127.0.0.1:1"}, "--condition must name"),
         ({"registry": "http://127.0.0.1:1", "condition": "direct"}, "--registry needs"),
+        ({"condition": "gone"}, "the landscape has no condition gone of tiny"),
+        ({"condition": "direct", "target": "other"}, "no condition direct of other"),
     ],
 )
 def test_what_goes_to_a_service_must_be_named(tmp_path: Path, settings: dict[str, str], words: str):
-    with pytest.raises(ContractError, match=words):
+    with pytest.raises(InputError, match=words):
         run(contract(tmp_path, history=str(tmp_path / "history"), **settings))
     assert not (tmp_path / "history").exists()
     assert not (tmp_path / "1" / "published").exists()

@@ -1,3 +1,5 @@
+import errno
+
 import pytest
 
 from leakscape.errors import DependencyError, InputError, TransientError
@@ -47,6 +49,14 @@ def test_an_error_becomes_a_finding(error: Exception, state: State):
         raise error
 
     assert look("model", "a", ask) == Finding(what="model", name="a", state=state, words="x")
+
+
+def test_a_place_without_rights_is_a_finding_too():
+    def ask() -> str:
+        raise PermissionError(errno.EACCES, "Permission denied", "/audits")
+
+    found = look("place", "/audits", ask)
+    assert (found.state, found.words) == (State.MISSING, "Permission denied; check the path and the rights to it.")
 
 
 def test_a_fault_of_ours_stays_one():
