@@ -1,4 +1,4 @@
-"""What is wrong with a plan's gate: above all rules that no audit of the plan could ever keep."""
+"""What is wrong with a plan's gate and with what it publishes: rules that no audit could keep, unknown names."""
 
 from collections.abc import Iterator
 
@@ -18,6 +18,24 @@ def faults(plan: Plan) -> Iterator[Fault]:
         if (rule.at_most is None) == (rule.at_least is None):
             found.append(("", "needs one of `at_most` and `at_least`."))
         yield from (Fault(("gate", index, *([key] if key else [])), sentence) for key, sentence in found)
+
+
+def publish_faults(plan: Plan) -> Iterator[Fault]:
+    """A condition and a target to publish that the landscape will not have, or that are not named."""
+    given = {key: value for key, value in plan.publish.items() if isinstance(value, str)}
+    conditions = {condition.name: condition for condition in plan.conditions}
+    targets = {target.label: target for target in plan.targets}
+    name, label = given.get("condition", ""), given.get("target", "")
+    if label and label not in targets:
+        yield Fault(("publish", "target"), f"is no target of this plan: {choose(label, targets)}")
+    elif name and name not in conditions:
+        yield Fault(("publish", "condition"), f"is no condition: {choose(name, conditions)}")
+    elif not name and (given.get("registry") or given.get("mlflow")):
+        yield Fault(("publish",), "needs a `condition`: the one whose figures go to `registry` or `mlflow`.")
+    elif name and not label and len(targets) > 1:
+        yield Fault(("publish",), f"needs a `target`: there are {', '.join(targets)}.")
+    elif name and not conditions[name].applies_to(targets[label] if label else plan.targets[0]):
+        yield Fault(("publish", "condition"), f"is not run on {label or plan.targets[0].label}.")
 
 
 def _unknown(rule: Rule, known: dict[str, list[str]]) -> Iterator[tuple[str, str]]:

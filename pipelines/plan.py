@@ -158,6 +158,7 @@ def _cross_faults(plan: Plan) -> Iterator[Fault]:
     yield from _twice("targets", [target.label for target in plan.targets])
     yield from _condition_faults(plan)
     yield from gate_rules.faults(plan)
+    yield from gate_rules.publish_faults(plan)
     for index, target in enumerate(plan.targets):
         if not target.label:
             yield Fault(("targets", index), "has a model whose path ends in no name; give it a `name`.")

@@ -162,6 +162,40 @@ def test_a_rule_on_what_is_not_run_is_refused(rule: str, message: str):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("publish", "message"),
+    [
+        ("{condition: dp}", ""),
+        ("{condition: dpp}", "publish.condition is no condition: did you mean `dp`?"),
+        ("{condition: dp, target: big}", "publish.target is no target of this plan"),
+        ("{mlflow: 'http://a'}", "publish needs a `condition`"),
+        ("{registry: 'http://a'}", "publish needs a `condition`"),
+        ("{condition: 3}", "publish.condition"),
+        ("{condition: [dp]}", "publish.condition"),
+    ],
+)
+def test_what_is_published_must_be_there(publish: str, message: str):
+    """It would fail the last step of an audit, after everything was trained."""
+    text = f"{PLAN}publish: {publish}\n"
+    if not message:
+        assert check(text).publish
+        return
+    with pytest.raises(PlanError) as error:
+        check(text)
+    assert message in str(error.value)
+
+
+def test_what_is_published_of_several_targets_is_named():
+    text = PLAN.replace("targets:\n", "targets:\n  - {model: other/big}\n", 1) + "publish: {condition: dp}\n"
+    with pytest.raises(PlanError, match=r"publish needs a `target`: there are big, tiny\."):
+        check(text)
+    text = text.replace("  - name: dp\n", "  - name: dp\n    targets: [tiny]\n").replace(
+        "{condition: dp}", "{condition: dp, target: big}"
+    )
+    with pytest.raises(PlanError, match=r"publish\.condition is not run on big\."):
+        check(text)
+
+
 def test_a_missing_component_is_named_with_those_there_are():
     without = {name: contract for name, contract in CONTRACTS.items() if name != "dp-train"}
     with pytest.raises(PlanError, match=r"unknown component `dp-train`: there are lora-train\."):
