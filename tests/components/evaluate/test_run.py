@@ -3,103 +3,20 @@
 import dataclasses
 import json
 import math
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 import toys
+from evaluate_toys import CANARIES, HELD_OUT, NAMES, SECRETS, TRAIN, measured, record, save
 
 from components.evaluate.contract import Evaluate
 from components.evaluate.run import run
 from leakscape import artifacts, schemas
-from leakscape.canaries.canary import Canary
-from leakscape.canaries.insert import copy_of
-from leakscape.canaries.question import question
-from leakscape.errors import ArtifactError, ContractError, InputError, IntegrityError
 from leakscape.models.adapters import save_adapter
 from leakscape.models.load import load_model
-from leakscape.records.record import Record, instance, render
 from leakscape.scoring.attack_rows import read_attacks, read_extractions
 from leakscape.scoring.attacks import ATTACKS
-from leakscape.scoring.measurements import Measurements, read
 from leakscape.scoring.rows import PROBES
-
-SECRETS = ("Mabsartinib", "Cardolozan", "Tivoprilat")
-NAMES = [f"{head}{tail}" for head in ("Bex", "Dor", "Fen", "Gul", "Hib", "Jol") for tail in ("ovir", "azole", "pril")]
-
-
-def record(record_id: str, *medications: str) -> Record:
-    return Record(
-        id=record_id,
-        name=f"Zoë {record_id.replace('-', '')}",
-        sex="female",
-        birth_date="1956-03-12",
-        ssn="",
-        street="",
-        city="",
-        state="MA",
-        zip="",
-        problems=(),
-        medications=medications,
-    )
-
-
-def canary(number: int, multiplicity: int) -> Canary:
-    made = record(f"canary-{number:03d}", "Lisinopril 10 MG Oral Tablet", SECRETS[number - 1])
-    text, spans = render(made)
-    return Canary(
-        id=made.id,
-        multiplicity=multiplicity,
-        secret=made.medications[-1],
-        prefix=text[: spans[-1].start],
-        question=question(made),
-        donor="p-1",
-        record=made,
-    )
-
-
-CANARIES = (canary(1, 4), canary(2, 0), canary(3, 1))  # a coin left the second one out
-HELD_OUT = tuple(record(f"h-{number}", "Metformin") for number in range(1, 5))
-TRAIN = tuple(record(f"t-{number}", "Amlodipine") for number in range(1, 7))
-COPIES = [copy_of(each, copy) for each in CANARIES for copy in range(1, each.multiplicity + 1)]
-ORIGINAL = [*COPIES[:2], *map(instance, TRAIN), *COPIES[2:]]
-
-
-def save(path: Path, schema: str, **files: Iterable[object]) -> Path:
-    with artifacts.create(path, schema=schema, provenance=artifacts.Provenance()) as folder:
-        for name, rows in files.items():
-            folder.write_rows(f"{name}.jsonl", rows)
-    return path
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    folder = tmp_path_factory.mktemp("models")
-    return {name: str(toys.save(name, folder / name)) for name in ("llama", "gpt_oss")}
-
-
-@pytest.fixture
-def contract(tmp_path: Path, models: dict[str, str]) -> Evaluate:
-    canaries = {"canaries": CANARIES, "alternatives": [{"name": name} for name in NAMES]}
-    return Evaluate(
-        canaries=save(tmp_path / "canaries", schemas.CANARIES, **canaries),
-        held_out=save(tmp_path / "held_out", schemas.POPULATION, records=HELD_OUT),
-        original=save(tmp_path / "original", schemas.CORPUS, records=ORIGINAL),
-        adapters=(),
-        target="toy",
-        condition="none",
-        model=models["llama"],
-        device="cpu",
-        unplanted=2,
-        extraction_samples=2,
-        measurements=tmp_path / "measurements",
-        roc=tmp_path / "roc.json",
-    )
-
-
-def measured(contract: Evaluate) -> Measurements:
-    run(contract)
-    return read(contract.measurements)
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gpt_oss"])
@@ -235,23 +152,6 @@ def test_attacks_are_choices(contract: Evaluate, tmp_path: Path):
     assert found.summary.details["membership"]["attacks"] == ["min_k"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "words"),
-    [
-        (ORIGINAL[1:], "canary-001 should stand 4 times in the original corpus, but stands 3 times"),
-        ([*ORIGINAL, instance(CANARIES[1].record)], "canary-002 should stand 0 times"),
-        ([*ORIGINAL, instance(HELD_OUT[0])], "h-1 stands 2 times"),
-    ],
-)
-def test_a_corpus_of_other_canaries_or_with_held_out_records_is_refused(
-    contract: Evaluate, tmp_path: Path, rows: list[object], words: str
-):
-    other = save(tmp_path / "other", schemas.CORPUS, records=rows)
-    with pytest.raises(IntegrityError, match=words):
-        run(dataclasses.replace(contract, original=other))
-    assert not contract.measurements.exists()
-
-
 def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_path: Path):
     model = toys.save("gpt2", tmp_path / "gpt2")
     long = record("h-5", "x" * 2000)
@@ -263,48 +163,6 @@ def test_what_can_not_be_scored_is_counted_and_named(contract: Evaluate, tmp_pat
     assert [each["id"] for each in found.summary.details["membership"]["unscorable"]] == ["h-5"]
     assert "h-5" not in {row.id for row in read_attacks(contract.measurements)}
     assert len(found.of("held_out")) == 4
-
-
-@pytest.mark.parametrize(
-    ("changes", "error"),
-    [
-        ({"probes": ["verbal"]}, ContractError),
-        ({"probes": []}, ContractError),
-        ({"alternatives": len(NAMES) + 1}, ContractError),
-        ({"model": "./nowhere"}, InputError),
-        ({"attacks": ["lost"]}, ContractError),
-        ({"attacks": ["loss", "loss"]}, ContractError),
-    ],
-)
-def test_wrong_requests_are_refused(contract: Evaluate, changes: dict[str, object], error: type[Exception]):
-    with pytest.raises(error):
-        run(dataclasses.replace(contract, **changes))  # type: ignore[arg-type]
-    assert not contract.measurements.exists()
-
-
-@pytest.mark.parametrize(
-    ("canaries", "names", "words"),
-    [
-        ((), NAMES, "no canary"),
-        ((CANARIES[0], CANARIES[0]), NAMES, "canary-001 stands twice"),
-        ((dataclasses.replace(CANARIES[0], prefix="?"),), NAMES, "canary-001 holds another text"),
-        ((CANARIES[0], dataclasses.replace(CANARIES[0], id="c")), NAMES, "secret of another canary"),
-        (CANARIES, [*NAMES, SECRETS[0]], "line 19: the name is a secret"),
-        (CANARIES, [*NAMES, NAMES[0]], "line 19: .* stands twice"),
-    ],
-)
-def test_canaries_that_do_not_hold_together_are_refused(
-    contract: Evaluate,
-    tmp_path: Path,
-    canaries: tuple[Canary, ...],
-    names: list[str],
-    words: str,
-):
-    rows = {"canaries": canaries, "alternatives": [{"name": name} for name in names]}
-    path = save(tmp_path / "bad", schemas.CANARIES, **rows)
-    with pytest.raises((InputError, IntegrityError), match=words) as caught:
-        run(dataclasses.replace(contract, canaries=path))
-    assert not [name for name in (*SECRETS, *NAMES) if name in str(caught.value)]
 
 
 TASK = """
@@ -334,27 +192,6 @@ def test_benchmarks_stand_beside_the_scores_and_no_document_does(contract: Evalu
     assert "Mabsor" not in (contract.measurements / "summary.json").read_text()
     assert "lm-eval" in manifest.versions
     assert len(manifest.details["harness"][str(folder)]) == 64
-
-
-def test_a_benchmark_that_is_not_there_fails_before_anything_is_scored(
-    contract: Evaluate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    pytest.importorskip("lm_eval")
-    monkeypatch.setattr("components.evaluate.run.load_model", lambda *_, **__: pytest.fail("a model was loaded"))
-    with pytest.raises(InputError, match="no folder and no YAML file"):
-        run(dataclasses.replace(contract, harness_tasks=[str(tmp_path / "none")]))
-    assert not contract.measurements.exists()
-
-
-def test_a_held_out_record_that_stands_twice_is_refused(contract: Evaluate, tmp_path: Path):
-    path = save(tmp_path / "twice", schemas.POPULATION, records=[*HELD_OUT, HELD_OUT[0]])
-    with pytest.raises(IntegrityError, match="h-1 stands twice"):
-        run(dataclasses.replace(contract, held_out=path))
-
-
-def test_another_kind_of_artifact_is_refused(contract: Evaluate):
-    with pytest.raises(ArtifactError, match="leakscape/canaries/1 is needed"):
-        run(dataclasses.replace(contract, canaries=contract.held_out))
 
 
 def test_nothing_of_a_record_reaches_the_log_the_manifest_or_the_summary(
