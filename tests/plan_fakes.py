@@ -1,4 +1,4 @@
-"""Small contracts with the names of the real components, for tests of plans and graphs."""
+"""Small contracts with the names of the real components, a plan and its graph, for tests of plans and graphs."""
 
 from dataclasses import field
 from pathlib import Path
@@ -9,6 +9,9 @@ from components.finish.contract import Finish
 from components.preflight.contract import Preflight
 from components.publish.contract import Publish
 from leakscape.contract import IMAGES, In, Out, Param, component, spec
+from pipelines import source
+from pipelines.compose import Graph, compose
+from pipelines.plan import check
 
 PUSHED = {name: f"registry.example/leakscape/{name}@sha256:{number:064x}" for number, name in enumerate(IMAGES, 1)}
 """Images as they are named once a registry has them."""
@@ -159,3 +162,9 @@ conditions:
 report:
   resamples: 500
 """
+
+
+def graph(text: str = PLAN, *overrides: str, **settings: str) -> Graph:
+    """The graph of a plan with these contracts, after overrides like those of `--set`."""
+    plan = check(source.with_overrides(source.parse(text, name="p.yaml"), overrides), contracts=CONTRACTS)
+    return compose(plan, CONTRACTS, **settings)

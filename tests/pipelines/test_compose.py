@@ -4,19 +4,13 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from plan_fakes import CONTRACTS, PLAN
+from plan_fakes import CONTRACTS, PLAN, graph
 
-import components
 from leakscape.contract import spec
 from leakscape.errors import PlanError
 from pipelines import source
 from pipelines.compose import Graph, Ref, compose, stages
 from pipelines.plan import check
-
-
-def graph(text: str = PLAN, *overrides: str, **settings: str):
-    plan = check(source.with_overrides(source.parse(text, name="p.yaml"), overrides), contracts=CONTRACTS)
-    return compose(plan, CONTRACTS, **settings)
 
 
 def titles(found: Graph):
@@ -250,92 +244,3 @@ def test_the_order_of_a_step_s_settings_does_not_matter():
         text = PLAN.replace("      component: lora-train\n", f"      component: lora-train\n{lines}", 1)
         ids.add(by_title(graph(text))["tiny · direct · lora-train"].id)
     assert len(ids) == 1
-
-
-SHARDED = """\
-schema: leakscape/plan/1
-name: sharded
-targets:
-  - model: leakscape/tiny
-conditions:
-  - name: none
-  - name: rewrite
-    corpus:
-      - component: vllm-rewrite
-        backend: rules
-        shards: 3
-        copies: 2
-      - component: corpus-audit
-    train:
-      component: lora-train
-"""
-
-
-def test_a_rewriting_in_parts_fans_out_and_joins():
-    known = components.contracts()
-    found = compose(check(source.parse(SHARDED, name="s.yaml"), contracts=known), known)
-    parts = [step for step in found.steps if step.component == "vllm-rewrite"]
-    assert [step.parameters["shard"] for step in parts] == [1, 2, 3]
-    assert [step.title for step in parts] == [f"rewrite · vllm-rewrite {number}/3" for number in (1, 2, 3)]
-    join = found.step("rewrite-join")
-    assert join.parameters == {"copies": 2, "shards": 3, "max_quarantined": 0.01}
-    assert join.inputs["parts"] == tuple(Ref(step.id, "rewritten") for step in parts)
-    assert join.inputs["ledgers"] == tuple(Ref(step.id, "ledger") for step in parts)
-    assert join.inputs["corpus"] == (Ref(found.step("canary-insert").id, "corpus"),)
-    # Whoever comes after takes the joined corpus, and the landscape the joined ledger alone.
-    for component in ("lora-train", "corpus-audit"):
-        assert found.step(component).inputs["corpus"] == (Ref(join.id, "rewritten"),)
-    evidence = found.step("landscape").inputs["evidence"]
-    assert Ref(join.id, "ledger") in evidence
-    assert not {step.id for step in parts} & {ref.step for ref in evidence}
-
-
-def test_one_part_is_no_part():
-    known = components.contracts()
-    plans = [SHARDED.replace("shards: 3", "shards: 1"), SHARDED.replace("        shards: 3\n", "")]
-    one, two = (compose(check(source.parse(text, name="s.yaml"), contracts=known), known) for text in plans)
-    assert one.steps == two.steps
-    assert "rewrite-join" not in {step.component for step in one.steps}
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "words"),
-    [
-        ("shards: 3", "shards: 0", "shards must be at least 1"),
-        ("shards: 3", "shard: 2", "shard is counted from the step's `shards`; remove it here"),
-        ("component: vllm-rewrite\n        backend: rules\n        shards: 3\n", "component: rewrite-join\n",
-         "can't be rewrite-join here"),
-    ],
-)  # fmt: skip
-def test_wrong_parts_are_refused(before: str, after: str, words: str):
-    with pytest.raises(PlanError, match=words):
-        check(source.parse(SHARDED.replace(before, after), name="s.yaml"), contracts=components.contracts())
-
-
-GATE = "gate:\n  - {metric: exposure_bits, condition: scrub, bound: high, at_most: 2}\n"
-
-
-def test_a_gate_stands_last_after_all_is_published():
-    found = graph(f"{PLAN}{GATE}", "report.history=s3://audits/nightly")
-    landscape, publish, gate = found.steps[-3:]
-    assert [step.component for step in (landscape, publish, gate)] == ["landscape", "publish", "enforce"]
-    assert landscape.parameters["gate"] == [
-        {"metric": "exposure_bits", "condition": "scrub", "target": "", "against": "", "bound": "high", "at_most": 2.0}
-    ]
-    assert landscape.parameters["history"] == publish.parameters["history"] == "s3://audits/nightly"
-    assert publish.needs == (landscape.id,)
-    assert gate.inputs == {
-        "verdict": (Ref(landscape.id, "verdict"),),
-        "published": (Ref(publish.id, "published"),),
-    }
-
-
-def test_a_history_alone_is_published_without_a_gate():
-    found = graph(PLAN, "report.history=audits/history")
-    assert [step.component for step in found.steps[-2:]] == ["landscape", "publish"]
-    assert [step.component for step in graph(PLAN).steps[-1:]] == ["landscape"]
-
-
-def test_publish_may_not_name_another_history():
-    with pytest.raises(PlanError, match=r"publish\.history is the report's `history`"):
-        graph(f"{PLAN}publish:\n  history: elsewhere\n")
