@@ -122,9 +122,13 @@ def parse(field: Field, text: str) -> Value:
 
 
 def _parse_json(field: Field, text: str) -> Value:
-    value = _with_whole_numbers(json.loads(text)) if text.strip() else field.type()
+    value = _with_whole_numbers(json.loads(text, parse_constant=_no_constant)) if text.strip() else field.type()
     check(field, value)
     return cast("Value", value)
+
+
+def _no_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _with_whole_numbers(value: Any) -> Any:  # noqa: ANN401

@@ -103,6 +103,8 @@ class Field:
     role: In | Out | Param
     type: type
     default: Any = dataclasses.MISSING
+    items: Any = object
+    """The type of a list's items."""
 
     @property
     def flag(self) -> str:
@@ -194,8 +196,12 @@ def check(field: Field, value: object) -> None:
         raise ContractError(f"{field.flag} must be a number, not NaN.")
     if role.required and value in ("", [], {}):
         raise ContractError(f"{field.flag} must be given: {role.description}")
-    if isinstance(value, str):
-        _check_text(field, role, value)
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(value, list) and not _is_instance(item, field.items):
+            words = type_words(field.items)
+            raise ContractError(f"{field.flag} takes a list, each item {words}, not {type(item).__name__}.")
+        if isinstance(item, str):
+            _check_text(field, role, item)
     if role.choices and value not in role.choices:
         allowed = ", ".join(str(choice) for choice in role.choices)
         raise ContractError(f"{field.flag} must be one of {allowed}, not {value!r}.")
@@ -267,12 +273,13 @@ def _field(cls: type[Any], name: str, role: In | Out | Param, hint: Any, default
         wanted = tuple if isinstance(role, In) and role.many else Path
         if plain is not wanted or default is not dataclasses.MISSING:
             raise TypeError(f"{cls.__name__}.{name}: an artifact is a {wanted.__name__} without a default")
-    return Field(name=name, role=role, type=plain, default=default)
+    inner = typing.get_args(hint)[0] if plain is list and typing.get_args(hint) else object
+    return Field(name=name, role=role, type=plain, default=default, items=object if inner is Any else inner)
 
 
 def _is_instance(value: object, kind: type) -> bool:
     if isinstance(value, bool):
-        return kind is bool
+        return kind in (bool, object)
     return isinstance(value, kind)
 
 

@@ -137,3 +137,9 @@ def test_the_example_works(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
 def test_executor_input_is_handed_on(folder: Path) -> None:
     argv = ["--corpus", str(folder / "corpus"), "--adapter", "made", "--target=x", "--executor-input", "{}"]
     assert arguments.read(Toy, argv)[1] == "{}"
+
+
+@pytest.mark.parametrize("text", ['{"a": NaN}', '{"a": [Infinity]}', "{", "[]", "5"])
+def test_what_is_no_dictionary_of_json_is_refused(folder: Path, text: str) -> None:
+    with pytest.raises(ContractError, match="--extra takes a JSON dictionary"):
+        read(folder, "--extra", text)

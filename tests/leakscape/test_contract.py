@@ -30,6 +30,8 @@ class Toy:
     key: Annotated[str, Param("The variable with the key.", pattern=VARIABLE)] = ""
     frozen: Annotated[bool, Param("Whether.")] = False
     sizes: Annotated[list[int], Param("Sizes.", low=1)] = dataclasses.field(default_factory=lambda: [1, 4])
+    names: Annotated[list[str], Param("Names.")] = dataclasses.field(default_factory=list)
+    anything: Annotated[list[Any], Param("Anything.")] = dataclasses.field(default_factory=list)
     extra: Annotated[dict[str, Any], Param("Extra.")] = dataclasses.field(default_factory=dict)
     adapter: Annotated[Path, Out("adapter", "Weights.")]
 
@@ -56,6 +58,8 @@ def test_spec_reads_the_class() -> None:
         "key",
         "frozen",
         "sizes",
+        "names",
+        "anything",
         "extra",
     ]
     assert field_of("sizes").flag == "--sizes"
@@ -94,6 +98,14 @@ def test_instances_are_frozen() -> None:
         ),
         ({"sizes": [4, 0]}, "--sizes must be at least 1, not 0."),
         ({"sizes": "4"}, "--sizes takes a JSON list, not str."),
+        ({"sizes": [4, "5"]}, "--sizes takes a list, each item a whole number, not str."),
+        ({"sizes": [True]}, "--sizes takes a list, each item a whole number, not bool."),
+        ({"sizes": [4.5]}, "--sizes takes a list, each item a whole number, not float."),
+        ({"names": [5]}, "--names takes a list, each item text, not int."),
+        (
+            {"names": ["a", "s3://ada:secret@host/b"]},
+            "--names holds a password; hand it over by an environment variable or a secret.",
+        ),
         ({"extra": []}, "--extra takes a JSON dictionary, not list."),
         ({"frozen": "false"}, "--frozen takes true or false, not str."),
     ],
@@ -109,6 +121,10 @@ def test_addresses_without_a_password_pass(target: str) -> None:
     field = dataclasses.replace(field_of("target"), role=Param("Model to attack."))
     check(field, target)
     assert make(key="OPENAI_API_KEY", target="x").key == "OPENAI_API_KEY"
+
+
+def test_a_list_of_anything_takes_anything() -> None:
+    assert make(anything=[1, "a", True, {"b": None}]).anything == [1, "a", True, {"b": None}]
 
 
 def test_a_whole_number_is_a_number_too() -> None:
