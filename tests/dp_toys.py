@@ -1,4 +1,4 @@
-"""Adapted toys, random examples and brute-force gradients, shared by the tests of DP-SGD."""
+"""Adapted toys, random examples, brute-force gradients and single updates, shared by the tests of DP-SGD."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ from typing import TYPE_CHECKING, Any
 import torch
 import toys
 
+from leakscape.training import dp
 from leakscape.training.dataset import Example
-from leakscape.training.lora import LoraSettings, add_lora, trainable
+from leakscape.training.dp import train_private
+from leakscape.training.lora import LoraSettings, add_lora, snapshot, trainable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pytest
+
+    from leakscape.training.accounting import Schedule
+    from leakscape.training.dp import DpSettings
     from leakscape.training.dp_lots import Unit
 
 PAD = 3
@@ -68,3 +74,23 @@ def clipped_sum(gradients: Sequence[torch.Tensor], clip: float) -> torch.Tensor:
     for gradient in gradients:
         total += gradient * min(1.0, clip / (float(gradient.norm()) + 1e-6))
     return total
+
+
+def sgd(weights: list[torch.nn.Parameter], learning_rate: float) -> torch.optim.Optimizer:
+    return torch.optim.SGD(weights, lr=learning_rate)
+
+
+def update(model: Any, units: tuple[Unit, ...], settings: DpSettings, plan: Schedule) -> torch.Tensor:  # noqa: ANN401
+    """What plain SGD at rate 1 subtracts from the weights: the private gradient itself."""
+    before = flat(list(snapshot(model).values()))
+    train_private(model, units, settings, plan, pad_id=PAD, make_optimizer=sgd)
+    return before - flat(list(trainable(model).values()))
+
+
+def draw(monkeypatch: pytest.MonkeyPatch, lots: list[list[int]]) -> None:
+    """Let seeded runs draw these lots, and runs without a seed none."""
+    monkeypatch.setattr(dp, "poisson_lots", lambda _plan, *, seed: lots if seed is not None else [])
+
+
+def relative(found: torch.Tensor, right: torch.Tensor) -> float:
+    return float((found - right).norm() / right.norm())
