@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-import landscape_fakes as fakes
+import audit_fakes
 
 from components import contracts
 from components.landscape.contract import Landscape
@@ -15,7 +15,7 @@ from pipelines.plan import load
 def give(plan: Path) -> Path:
     """Leave beside a plan what `leakscape audit PLAN` leaves: `audits/NAME/`, its results and landscape.
 
-    The measurements are those of `landscape_fakes` for the plan's conditions; the plan's own gate judges them.
+    The measurements are those of `audit_fakes` for the plan's conditions; the plan's own gate judges them.
     """
     found = load(str(plan))
     parameters = graph(found, contracts()).step("landscape").parameters
@@ -23,7 +23,7 @@ def give(plan: Path) -> Path:
     out = audit / "artifacts" / "landscape"
     names = [condition.name for condition in found.conditions]
     made = Landscape(
-        measurements=tuple(fakes.laptop(audit / "artifacts" / "measured", names)),
+        measurements=tuple(audit_fakes.laptop(audit / "artifacts" / "measured", names)),
         evidence=(),
         landscape=out / "landscape",
         report=out / "report",

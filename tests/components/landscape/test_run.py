@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import pytest
 
@@ -24,9 +25,9 @@ TABLES = {
 def contract(tmp_path_factory: pytest.TempPathFactory) -> Landscape:
     folder = tmp_path_factory.mktemp("landscape")
     made = Landscape(
-        measurements=tuple(fakes.laptop(folder)),
-        evidence=tuple(fakes.laptop_evidence(folder)),
-        plan=fakes.PLAN,
+        measurements=tuple(audit_fakes.laptop(folder)),
+        evidence=tuple(audit_fakes.laptop_evidence(folder)),
+        plan=audit_fakes.PLAN,
         resamples=300,
         landscape=folder / "out" / "landscape",
         report=folder / "out" / "report.html",
@@ -91,7 +92,7 @@ def test_equal_inputs_give_equal_bytes_in_another_process(contract: Landscape, t
 
 
 def test_nothing_is_written_for_what_does_not_compare(tmp_path: Path):
-    one, other = fakes.laptop(tmp_path, ("none", "direct"), exposure=False)
+    one, other = audit_fakes.laptop(tmp_path, ("none", "direct"), exposure=False)
     rows = [fakes.row("verbatim", "canary-000", 3, multiplicity=1)]
     odd = fakes.store(tmp_path / "odd", fakes.measurements(rows, condition="odd", adapters=("x",)))
     out = tmp_path / "out"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import landscape_fakes as fakes
+import audit_fakes
 import pytest
 
 from components.landscape.contract import Landscape
@@ -35,9 +35,9 @@ def rule(condition: str, **changes: Any) -> dict[str, Any]:
 
 def audit(folder: Path, gate: list[dict[str, Any]], **changes: Any) -> tuple[Landscape, Verdict]:
     made = Landscape(
-        measurements=changes.pop("measurements", None) or tuple(fakes.laptop(folder / "in", CONDITIONS)),
+        measurements=changes.pop("measurements", None) or tuple(audit_fakes.laptop(folder / "in", CONDITIONS)),
         evidence=(),
-        plan={**fakes.PLAN, "name": "nightly"},
+        plan={**audit_fakes.PLAN, "name": "nightly"},
         resamples=200,
         gate=gate,
         landscape=folder / "landscape",
@@ -90,8 +90,8 @@ def test_a_second_audit_is_paired_with_the_first(tmp_path: Path, monkeypatch: py
     assert again.drift == []
     assert again.history == {}
 
-    base, doubling, held_out, bits = fakes.LEAKS["direct"]
-    monkeypatch.setitem(fakes.LEAKS, "direct", (base / 2, doubling, held_out, bits))
+    base, doubling, held_out, bits = audit_fakes.LEAKS["direct"]
+    monkeypatch.setitem(audit_fakes.LEAKS, "direct", (base / 2, doubling, held_out, bits))
     _, worse = audit(tmp_path / "2", [since], history=place)
     assert [held.outcome for held in worse.rules] == ["failed"]
     changed = {(item.condition, item.metric): item for item in worse.drift}

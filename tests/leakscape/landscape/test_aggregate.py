@@ -3,6 +3,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import numpy as np
 import pytest
@@ -192,11 +193,11 @@ def test_the_same_condition_twice_and_none_at_all_are_refused(tmp_path: Path):
 
 def test_evidence_follows_digests_from_adapter_to_first_corpus(tmp_path: Path):
     names = ("none", "scrub", "dp-8")
-    measured = read_measurements(fakes.laptop(tmp_path, names, exposure=False))
+    measured = read_measurements(audit_fakes.laptop(tmp_path, names, exposure=False))
     judged = fakes.Evidence(schemas.JUDGEMENTS, "corpus-scrub", {}, {"privacy": 0.5}, component="judge")
     judgements = judged.store(tmp_path / "judgements")
     stray = fakes.Evidence(schemas.TRAINING_LOG, "x", {"adapter": "of another audit"}).store(tmp_path / "stray")
-    found = read_evidence([*fakes.laptop_evidence(tmp_path, names), stray, judgements])
+    found = read_evidence([*audit_fakes.laptop_evidence(tmp_path, names), stray, judgements])
     made = aggregate(measured, found, {}, FAST)
     by_name = conditions(made)
     scrub = by_name["scrub"].made

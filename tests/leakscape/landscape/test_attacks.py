@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import numpy as np
 import pytest
@@ -174,7 +175,7 @@ def test_extraction_rates_are_paired_by_canary(tmp_path: Path):
 
 def test_a_private_training_names_the_delta(tmp_path: Path):
     names = ("none", "dp-8")
-    paths = fakes.laptop(tmp_path, names, coins=True)
+    paths = audit_fakes.laptop(tmp_path, names, coins=True)
     log = fakes.Evidence(schemas.TRAINING_LOG, "x", {"adapter": "ada1"}, {"privacy": {"delta": 1e-3, "epsilon": 8}})
     found = read_evidence([log.store(tmp_path / "log")])
     made = aggregate(read_measurements(paths), found, {}, replace(FAST, delta=1e-6))

@@ -1,6 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import pytest
 
@@ -78,7 +79,7 @@ def test_a_corpus_that_was_not_judged_says_so(tmp_path: Path):
 
 def test_disclosures_keep_their_tests_and_get_intervals_of_the_landscapes_level(tmp_path: Path):
     """scrub: 24 of 200 against 0 of 100 identifiers; the coined names 15 of 25 against 0 of 201."""
-    item = one(tmp_path, fakes.disclosed("rewritten", "scrub"), settings=replace(FAST, confidence=0.9))
+    item = one(tmp_path, audit_fakes.disclosed("rewritten", "scrub"), settings=replace(FAST, confidence=0.9))
     found = {each.feature: each for each in item.disclosed}
     assert set(found) == {"identifier", "medication", "run_of_words", "coined_name"}
     coined = found["coined_name"]
@@ -92,7 +93,11 @@ def test_disclosures_keep_their_tests_and_get_intervals_of_the_landscapes_level(
 
 def test_costs_of_rewriting_and_judging_and_none_of_rules_that_ask_nobody(tmp_path: Path):
     ledger = fakes.Evidence(
-        schemas.LEDGER, "plain", {"corpus": "rewritten"}, fakes.answers(432, 90, 70, 1.25), component="vllm-rewrite"
+        schemas.LEDGER,
+        "plain",
+        {"corpus": "rewritten"},
+        audit_fakes.answers(432, 90, 70, 1.25),
+        component="vllm-rewrite",
     )
     silent = fakes.Evidence(
         schemas.JUDGEMENTS, "rewritten", {}, {"model": "rules/1", "answers": {}, "tokens_in": 0}, component="judge"
@@ -104,7 +109,7 @@ def test_costs_of_rewriting_and_judging_and_none_of_rules_that_ask_nobody(tmp_pa
 
 
 def test_the_order_of_the_evidence_plays_no_part(tmp_path: Path):
-    measured = read_measurements(fakes.laptop(tmp_path, fakes.FULL, exposure=False))
-    paths = fakes.laptop_evidence(tmp_path, fakes.FULL)
+    measured = read_measurements(audit_fakes.laptop(tmp_path, audit_fakes.FULL, exposure=False))
+    paths = audit_fakes.laptop_evidence(tmp_path, audit_fakes.FULL)
     made = [aggregate(measured, read_evidence(order), {}, Settings(resamples=100)) for order in (paths, paths[::-1])]
     assert made[0] == made[1]

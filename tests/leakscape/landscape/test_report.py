@@ -3,6 +3,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import landscape_made as made
 import pytest
@@ -57,12 +58,12 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
     names = ("none", "direct", "scrub", "dp-8")
     plan = {
-        **fakes.PLAN,
+        **audit_fakes.PLAN,
         "description": HOSTILE,
         "conditions": [{"name": name, "summary": f"{name} {HOSTILE} & more"} for name in (*names, "unlearn")],
     }
-    found = read_evidence(fakes.laptop_evidence(folder, names))
-    measured = read_measurements(fakes.laptop(folder, names))
+    found = read_evidence(audit_fakes.laptop_evidence(folder, names))
+    measured = read_measurements(audit_fakes.laptop(folder, names))
     return report.render(aggregate(measured, found, plan, Settings(resamples=300)))
 
 
@@ -117,15 +118,15 @@ def test_page_tells_what_was_found_and_what_was_not(html: str):
 
 def test_digests_of_the_whole_chain_stand_in_the_page(html: str, tmp_path: Path):
     names = ("none", "direct", "scrub", "dp-8")
-    for item in read_measurements(fakes.laptop(tmp_path, names)):
+    for item in read_measurements(audit_fakes.laptop(tmp_path, names)):
         assert item.manifest.digest in html
-    for found in read_evidence(fakes.laptop_evidence(tmp_path / "evidence", names)):
+    for found in read_evidence(audit_fakes.laptop_evidence(tmp_path / "evidence", names)):
         assert found.evidence.digest in html
 
 
 @pytest.mark.parametrize("names", [("none",), ("direct",), ("none", "dp-8")])
 def test_fewer_conditions_still_make_a_page(tmp_path: Path, names: tuple[str, ...]):
-    measured = read_measurements(fakes.laptop(tmp_path, names, exposure=False))
+    measured = read_measurements(audit_fakes.laptop(tmp_path, names, exposure=False))
     page = Page(report.render(aggregate(measured, [], {}, Settings(resamples=200))))
     assert page.open == []
     assert "Capability against privacy" in page.text

@@ -1,6 +1,7 @@
 import csv
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import pytest
 
@@ -31,7 +32,7 @@ def test_tables_hold_every_figure_and_no_formula(tmp_path: Path):
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> tuple[Landscape, dict[str, list[dict[str, str]]]]:
     folder = tmp_path_factory.mktemp("tables")
-    made = fakes.full(folder / "made", Settings(resamples=100))
+    made = audit_fakes.full(folder / "made", Settings(resamples=100))
     (folder / "out").mkdir()
     read = {}
     for name in tables.write(made, folder / "out"):

@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import audit_fakes
 import landscape_fakes as fakes
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ FAST = Settings(resamples=100)
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Landscape:
-    return fakes.full(tmp_path_factory.mktemp("full"), FAST)
+    return audit_fakes.full(tmp_path_factory.mktemp("full"), FAST)
 
 
 def stored(landscape: Landscape, path: Path) -> Path:
@@ -81,7 +82,7 @@ def test_a_landscape_without_the_newer_keys_still_reads(made: Landscape, tmp_pat
 
 @pytest.fixture(scope="module")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> list[Measured]:
-    return read_measurements(fakes.laptop(tmp_path_factory.mktemp("measured"), fakes.FULL[:4], coins=True))
+    return read_measurements(audit_fakes.laptop(tmp_path_factory.mktemp("measured"), audit_fakes.FULL[:4], coins=True))
 
 
 @settings(max_examples=5, deadline=None)
@@ -126,7 +127,7 @@ def test_a_harness_task_has_the_interval_of_its_error_and_the_direction_it_state
 
 
 def test_each_artifact_is_hashed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    [path] = fakes.laptop(tmp_path, ("direct",))
+    [path] = audit_fakes.laptop(tmp_path, ("direct",))
     hashed: list[str] = []
     real = artifacts.hash_file
     monkeypatch.setattr(artifacts, "hash_file", lambda file: hashed.append(file.name) or real(file))
