@@ -76,4 +76,15 @@ def _analyzer(model: str) -> Any:  # noqa: ANN401 - Presidio's classes are untyp
         ner_model_configuration=NerModelConfiguration(labels_to_ignore=["ORG", "ORGANIZATION", *_QUANTITIES]),
     )
     engine.load()
+    _stay_offline()
     return AnalyzerEngine(nlp_engine=engine, supported_languages=[_LANGUAGE])
+
+
+def _stay_offline() -> None:
+    """Tell addresses by the list of domains that is installed.
+
+    The library that Presidio asks would fetch today's from the network, or take what an earlier process has cached.
+    """
+    import tldextract
+
+    tldextract.tldextract.TLD_EXTRACTOR = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)

@@ -67,7 +67,7 @@ def _exposure(condition: Condition) -> Mapping[str, Estimate]:
 
 def exposures(target: Target, name: str) -> str:
     """How many canaries have how many bits of exposure, a small picture for each condition."""
-    shown = [(number, item) for number, item in enumerate(target.conditions) if item.exposure_counts]
+    shown = [(number, item) for number, item in enumerate(target.conditions) if any(item.exposure_counts)]
     if not shown:
         return ""
     from matplotlib.ticker import MaxNLocator

@@ -36,6 +36,15 @@ def test_names_places_and_numbers(presidio: PresidioDetector):
     assert masked.isdisjoint(range(text.index("about case"), text.index("ABC")))
 
 
+def test_nothing_is_fetched(presidio: PresidioDetector, monkeypatch: pytest.MonkeyPatch):
+    """An address's domain is looked up in a list that its library would fetch at first use."""
+    asked: list[object] = []
+    monkeypatch.setattr("requests.Session.send", lambda *given, **_: asked.append(given))
+    monkeypatch.setattr("tldextract.tldextract.TLD_EXTRACTOR._extractor", None)
+    assert ("a@example.com", "EMAIL") in values(presidio, "Mail a@example.com.")
+    assert asked == []
+
+
 def test_empty_in_empty_out_in_order(presidio: PresidioDetector):
     """Report presidio#880: the batch analyzer dies on missing texts."""
     found = presidio.detect(["", "2", " ", "John Smith called.", "c", ""])

@@ -31,6 +31,13 @@ def test_nothing_to_show_is_no_picture(name: str):
     assert draw(name, made.target(made.bare("none"), made.bare("direct"))) == ""
 
 
+def test_canaries_that_coins_left_out_are_no_histogram():
+    """A landscape counts planted canaries alone: nothing but zeros where every coin fell the other way."""
+    empty = replace(made.bare("none"), exposure_counts=[0, 0, 0])
+    assert draw("exposures", made.target(empty, empty)) == ""
+    assert draw("exposures", made.target(empty, replace(empty, name="direct", exposure_counts=[0, 2, 1])))
+
+
 @pytest.mark.parametrize("name", charts.__all__)
 def test_pictures_are_sound_and_speak(name: str):
     hostile = 'd="3.14159" id="x" & $x_1$ <b>'
