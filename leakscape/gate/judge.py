@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from leakscape import schemas
 from leakscape.gate import drift, history
 from leakscape.gate.history import Entry
-from leakscape.gate.rules import Rule, hold
+from leakscape.gate.rules import LAST, Rule, hold
 from leakscape.landscape.catalogue import CATALOGUE
 from leakscape.landscape.estimates import Settings
 from leakscape.landscape.schema import Estimate, Landscape, Target
@@ -53,7 +53,7 @@ def verdict(
         rules=held,
         drift=changes.drift,
         history={name: [_past(entry) for entry in found[-TREND:]] for name, found in sorted(past.items()) if found},
-        notes=_notes(landscape, rules),
+        notes=_notes(landscape, rules, last),
     )
 
 
@@ -100,12 +100,19 @@ def _past(entry: Entry) -> Past:
     return Past(audit=entry.audit, date=entry.date, passed=entry.passed, figures=entry.figures)
 
 
-def _notes(landscape: Landscape, rules: Sequence[Rule]) -> list[str]:
+def _notes(landscape: Landscape, rules: Sequence[Rule], last: Mapping[str, Entry | None]) -> list[str]:
     notes = []
     if not rules:
         notes.append("The plan has no gate: nothing was held against a limit.")
     elif not any(_side(rule.metric) == "capability" for rule in rules):
         notes.append("No rule asks for capability: a defence that teaches the model nothing would pass.")
+    if any(rule.against == LAST for rule in rules):
+        # A leak that a rule on drift reported once is the next audit's own past.
+        notes += [
+            f"{name}: the last audit did not pass its gate, so no change since then is no sign of safety."
+            for name, entry in last.items()
+            if entry is not None and not entry.passed
+        ]
     for target in landscape.targets:
         notes += [f"{target.name}: {departure}" for departure in target.departures]
     return notes

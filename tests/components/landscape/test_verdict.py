@@ -102,9 +102,26 @@ def test_a_second_audit_is_paired_with_the_first(tmp_path: Path, monkeypatch: py
     assert drift.p_holm < 0.05
     assert changed["dp-8", "verbatim_perplexity"].value == 1.0
     assert changed["direct", "held_out_perplexity"].value == 1.0
+    assert not any("did not pass" in note for note in worse.notes)
     (past,) = worse.history["tiny"]
     assert (past.audit, past.date) == (found.landscape, "2026-01-01T03:00:00+00:00")
     assert past.figures["direct"]["exposure_bits"].n == 25
+
+
+def test_a_leak_that_became_the_past_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Night 2 leaks more and fails; night 3 leaks as much, so that nothing has changed since the last audit."""
+    place = str(tmp_path / "history")
+    since = rule("direct", against="last", bound="low", at_most=0.0)
+    first, _ = audit(tmp_path / "1", [since], history=place)
+    publish(first, place, "2026-01-01T03:00:00+00:00")
+    base, doubling, held_out, bits = audit_fakes.LEAKS["direct"]
+    monkeypatch.setitem(audit_fakes.LEAKS, "direct", (base, doubling, held_out, bits + 0.6))
+    second, worse = audit(tmp_path / "2", [since], history=place)
+    assert not worse.passed
+    publish(second, place, "2026-01-02T03:00:00+00:00")
+    _, third = audit(tmp_path / "3", [since], history=place, seed=1, measurements=second.measurements)
+    assert third.passed
+    assert "tiny: the last audit did not pass its gate, so no change since then is no sign of safety." in third.notes
 
 
 def test_other_canaries_are_not_paired(tmp_path: Path):
