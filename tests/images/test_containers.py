@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 import yaml
 from images_made import BUILT, ROOT, facts, run
+from s3_server import S3Server
 
 import components
+from leakscape import artifacts
 from leakscape.contract import spec
+from leakscape.gate.history import entries
+from leakscape.storage import open_place
 from pipelines import audit
 from pipelines.plan import PLANS, load
 
@@ -86,9 +90,10 @@ def test_the_check_in_an_image_s_build_finds_what_is_missing(images: dict[str, s
 
 
 def timeless(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """JSON without what a clock said of the run."""
+    """JSON without what a clock said of the run, and without where it kept its checkpoints."""
     if isinstance(value, dict):
-        return {key: timeless(one) for key, one in value.items() if key not in {"wall", "training_seconds"}}
+        own = {"wall", "training_seconds", "checkpoint_dir"}
+        return {key: timeless(one) for key, one in value.items() if key not in own}
     return [timeless(one) for one in value] if isinstance(value, list) else value
 
 
@@ -100,6 +105,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
     content["population"] |= {"train_count": 40, "held_out_count": 20}
     content["canaries"] |= {"count": 4, "multiplicities": [1, 4], "alternatives": 20}
     content["targets"][0]["train"] |= {"epochs": 1, "learning_rate": 0.01}
+    content["gate"] = [{"metric": "extraction_rate", "condition": "none", "bound": "low", "at_most": 0.5}]
     content["targets"][0]["evaluate"] = {"membership_records": 20, "extraction_samples": 2}
     file = tmp_path_factory.mktemp("plan") / "laptop.yaml"
     file.write_text(yaml.safe_dump(content), encoding="utf-8")
@@ -115,8 +121,11 @@ def reference(plan: Path) -> dict[str, Any]:
 
 
 @pytest.fixture
-def kfp_root(docker_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A pipeline root for kfp, which finds podman in Docker's place; containers write there as others of its group."""
+def kfp_root(docker_host: str, s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A pipeline root for kfp, which finds podman in Docker's place; containers write there as others of its group.
+
+    They reach this machine's S3 server, and have credentials for it in their environment.
+    """
     from docker.models.containers import ContainerCollection
     from kfp import local
     from kfp.local import config
@@ -136,7 +145,9 @@ def kfp_root(docker_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     runner = local.DockerRunner(
         entrypoint="/usr/bin/env",
         read_only=True,
-        network_mode="none",
+        network_mode="host",
+        # Sums depend on the number of threads: the containers have as many as the processes that they are compared with.
+        environment=s3.environment() | {name: os.environ[name] for name in {"OMP_NUM_THREADS"} & os.environ.keys()},
         user="1000:0",
         cap_drop=["ALL"],
         labels=LABEL,
@@ -150,14 +161,22 @@ def kfp_root(docker_host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_kfp_runs_each_step_in_its_own_container(
-    images: dict[str, str], kfp_root: Path, plan: Path, reference: dict[str, Any]
+    images: dict[str, str], kfp_root: Path, plan: Path, reference: dict[str, Any], s3: S3Server
 ):
-    graph = audit.graph(load(str(plan), contracts=COMPONENTS), COMPONENTS)
+    place = s3.place("audit")
+    kept = [f"report.history={place}/history", f"targets.0.train.checkpoint_dir={place}/checkpoints"]
+    graph = audit.graph(load(str(plan), overrides=kept, contracts=COMPONENTS), COMPONENTS)
     audit.build(graph, COMPONENTS, images)()
     [found] = kfp_root.rglob("landscape/landscape.json")
     assert timeless(json.loads(found.read_text(encoding="utf-8"))) == timeless(reference)
     listed = run("podman", "ps", "--all", "--format={{.Command}}", "--filter=label=leakscape.test")
     assert len(listed.splitlines()) == len(graph.steps)
+    with open_place(f"{place}/history") as history:
+        (entry,) = entries(history, "laptop", "tiny")
+    assert entry.passed
+    assert entry.audit == artifacts.read_manifest(found.parent).digest
+    trained = {key.partition("/checkpoints/")[2].partition("/")[0] for key in s3.keys(f"{place}/checkpoints")}
+    assert len(trained) == 2  # direct and scrub, each in a part of its own
 
 
 @pytest.mark.usefixtures("kfp_root")
