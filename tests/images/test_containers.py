@@ -146,7 +146,7 @@ def kfp_root(docker_host: str, s3: S3Server, tmp_path: Path, monkeypatch: pytest
         entrypoint="/usr/bin/env",
         read_only=True,
         network_mode="host",
-        # Sums depend on the number of threads: the containers have as many as the processes that they are compared with.
+        # Sums depend on the number of threads: containers get as many as the processes that they are compared with.
         environment=s3.environment() | {name: os.environ[name] for name in {"OMP_NUM_THREADS"} & os.environ.keys()},
         user="1000:0",
         cap_drop=["ALL"],
