@@ -1,5 +1,6 @@
 """landscape.json, typed. docs/landscape.md explains it key by key."""
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -144,7 +145,10 @@ def read(path: Path) -> Landscape:
     """
     artifact = artifacts.load(path, schema=schemas.LANDSCAPE)
     try:
-        return TypeAdapter(Landscape).validate_json(artifact.file(FILE).read_bytes(), strict=True)
+        found = TypeAdapter(Landscape).validate_json(json.dumps(artifact.json(FILE)), strict=True)
     except ValidationError as error:
         place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
         raise ArtifactError(f"{artifact.path / FILE}: {place} does not fit; make the landscape again.") from None
+    if found.schema != schemas.LANDSCAPE:
+        raise ArtifactError(f"{artifact.path / FILE} does not hold {schemas.LANDSCAPE}; make the landscape again.")
+    return found

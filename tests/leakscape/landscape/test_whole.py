@@ -1,6 +1,7 @@
 """What holds for every landscape, whatever was measured."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import audit_fakes
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from leakscape import artifacts, schemas
 from leakscape.artifacts import Provenance
+from leakscape.errors import ArtifactError
 from leakscape.landscape import schema
 from leakscape.landscape.aggregate import aggregate
 from leakscape.landscape.correlations import PAIRS
@@ -58,6 +60,12 @@ def test_a_full_audit_measures_nearly_everything(made: Landscape):
 
 def test_what_is_written_reads_back_the_same(made: Landscape, tmp_path: Path):
     assert schema.read(stored(made, tmp_path / "landscape")) == made
+
+
+def test_a_landscape_of_another_form_is_refused(made: Landscape, tmp_path: Path):
+    """The manifest may say one thing and the document another: a copy that was edited and hashed anew."""
+    with pytest.raises(ArtifactError, match="does not hold leakscape/landscape/1"):
+        schema.read(stored(replace(made, schema="leakscape/landscape/0"), tmp_path / "landscape"))
 
 
 def test_a_full_audit_correlates_every_pair(made: Landscape):
