@@ -170,7 +170,7 @@ def _limits(target: Target) -> str:
     if counted_in is None:
         return ""
     groups = [estimate.n for key, estimate in counted_in.by_multiplicity.items() if key != "0"]
-    few = f", {min(groups)} to a multiplicity at the fewest" if groups else ""
+    few = f", {min(groups)} to a multiplicity at the fewest" if len(groups) > 1 else ""
     return (
         f"All this rests on one run of each condition and on {counted_in.n} canaries{few}: what is not seen here is "
         "not shown to be safe."

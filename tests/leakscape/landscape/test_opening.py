@@ -6,7 +6,7 @@ import landscape_made as made
 import pytest
 
 from leakscape.landscape.report.opening import NOTHING, Opening, opening
-from leakscape.landscape.schema import Attack, Condition, Difference, Estimate, Target
+from leakscape.landscape.schema import Attack, Condition, Difference, Estimate, Figure, Target
 from leakscape.landscape.words import TIMES
 
 NONE = made.bare("none")
@@ -186,3 +186,10 @@ def test_the_whole_landscape_opens_in_four_sentences():
 @pytest.mark.parametrize("target", [made.target(NONE), made.target(made.bare("direct"))])
 def test_without_two_sides_nothing_compares(target: Target):
     assert opening(target, 0.95) == Opening(first=NOTHING)
+
+
+def test_one_multiplicity_is_not_told_as_the_fewest():
+    part = Estimate(value=9.0, low=7.0, high=11.0, n=51)
+    secrets = Figure(value=9.0, low=7.0, high=11.0, n=51, by_multiplicity={"0": part, "1": part})
+    target = made.target(replace(NONE, metrics={"verbatim_perplexity": secrets}), made.bare("direct"))
+    assert opening(target, 0.95).limits.startswith("All this rests on one run of each condition and on 51 canaries: ")
