@@ -94,9 +94,15 @@ def validate(kind: type[T], text: str, where: str) -> T:
     try:
         return cast("T", _adapter(cast("Any", kind)).validate_json(text, strict=True))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        field_name = ".".join(str(part) for part in first["loc"]) or "the row"
-        raise ArtifactError(f"{where}: {field_name} does not fit ({first['type'].replace('_', ' ')}).") from None
+        kind_of_fault = error.errors(include_url=False, include_input=False, include_context=False)[0]["type"]
+        place = field_of(error, whole="the row")
+        raise ArtifactError(f"{where}: {place} does not fit ({kind_of_fault.replace('_', ' ')}).") from None
+
+
+def field_of(error: ValidationError, *, whole: str = "the document", between: str = ".") -> str:
+    """The first field that does not fit, never its value; `whole` where it is all of it."""
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    return between.join(str(part) for part in first["loc"]) or whole
 
 
 def _no_constant(name: str) -> float:

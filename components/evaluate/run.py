@@ -12,7 +12,7 @@ from leakscape.models.load import TINY, LoadedModel, load_model
 from leakscape.progress import say
 from leakscape.provenance import provenance
 from leakscape.records.record import CorpusRecord, Record
-from leakscape.scoring.adversary import Adversary, Loot, attack_model, check_adversary
+from leakscape.scoring.adversary import Adversary, attack_model, check_adversary
 from leakscape.scoring.attack_rows import write_attacks, write_extractions
 from leakscape.scoring.condition import Planted, Request, check_request, details, measure_condition, prompt_hash
 from leakscape.scoring.harness import run_tasks
@@ -78,7 +78,7 @@ def run(contract: Evaluate) -> None:
         if loot.extractions:
             write_extractions(folder, loot.extractions)
         folder.seconds = _seconds(time.monotonic() - started, loaded)
-    _write_roc(contract.roc, loot)
+    artifacts.write_file(contract.roc, dump_json(classification_metrics(loot.attacks)) + "\n")
     unscorable = sum(len(several) for several in tally.unscorable.values())
     say(f"{contract.condition}: {len(tally.rows)} scores, {unscorable} texts unscorable")
 
@@ -95,11 +95,6 @@ def _records(path: Path) -> Iterator[Record]:
 
 def _corpus(path: Path) -> Iterator[CorpusRecord]:
     yield from artifacts.load(path, schema=schemas.CORPUS).rows("records.jsonl", CorpusRecord)
-
-
-def _write_roc(path: Path, loot: Loot) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(dump_json(classification_metrics(loot.attacks)) + "\n", encoding="utf-8", newline="\n")
 
 
 def _load(contract: Evaluate) -> LoadedModel:

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from leakscape.errors import ArtifactError
 from leakscape.landscape.schema import Estimate
 from leakscape.storage import Place, TakenError
-from leakscape.typed_json import dump_json
+from leakscape.typed_json import dump_json, field_of
 
 SCHEMA = "leakscape/audit/1"
 
@@ -110,8 +110,9 @@ def _read(place: Place, name: str) -> Entry:
     try:
         entry = TypeAdapter(Entry).validate_json(place.read(name).content, strict=True)
     except ValidationError as error:
-        where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
-        raise ArtifactError(f"{name} in the history: {where} does not fit; move it out of the history.") from None
+        raise ArtifactError(
+            f"{name} in the history: {field_of(error)} does not fit; move it out of the history."
+        ) from None
     if entry.schema != SCHEMA:
         raise ArtifactError(f"{name} in the history does not hold {SCHEMA}; this version can't read it.")
     return entry

@@ -8,7 +8,7 @@ from leakscape.gate.history import Entry
 from leakscape.gate.rules import LAST, Rule, hold
 from leakscape.landscape.catalogue import CATALOGUE
 from leakscape.landscape.estimates import Settings
-from leakscape.landscape.schema import Estimate, Landscape, Target
+from leakscape.landscape.schema import Landscape, Target
 from leakscape.landscape.source import Measured
 from leakscape.landscape.verdict import Past, Verdict
 
@@ -39,9 +39,7 @@ def verdict(
         ContractError: a rule names a target that the landscape does not have.
     """
     past = {target: history.before(found, digest) for target, found in earlier.items()}
-    by_target = {
-        target.name: [item for item in measured if item.summary.target == target.name] for target in landscape.targets
-    }
+    by_target = {target.name: _of(target, measured) for target in landscape.targets}
     last = {name: past[name][-1] if past.get(name) else None for name in by_target}
     changes = drift.compare(by_target, last, settings)
     held = hold(landscape, rules, changes.drift, changes.skipped)
@@ -49,7 +47,7 @@ def verdict(
         schema=schemas.VERDICT,
         plan=plan_name(landscape),
         landscape=digest,
-        passed=all(rule.outcome in ("passed", "skipped") for rule in held),
+        passed=all(rule.kept for rule in held),
         rules=held,
         drift=changes.drift,
         history={name: [_past(entry) for entry in found[-TREND:]] for name, found in sorted(past.items()) if found},
@@ -70,10 +68,11 @@ def entries(landscape: Landscape, measured: Sequence[Measured], found: Verdict) 
         measured: what it was made of.
         found: the verdict on the landscape.
     """
-    return [
-        _entry(target, [item for item in measured if item.summary.target == target.name], found)
-        for target in landscape.targets
-    ]
+    return [_entry(target, _of(target, measured), found) for target in landscape.targets]
+
+
+def _of(target: Target, measured: Sequence[Measured]) -> list[Measured]:
+    return [item for item in measured if item.summary.target == target.name]
 
 
 def _entry(target: Target, measured: Sequence[Measured], found: Verdict) -> Entry:
@@ -83,17 +82,13 @@ def _entry(target: Target, measured: Sequence[Measured], found: Verdict) -> Entr
         target=target.name,
         audit=found.landscape,
         date="",
-        passed=all(rule.outcome in ("passed", "skipped") for rule in found.rules if rule.target == target.name),
+        passed=all(rule.kept for rule in found.rules if rule.target == target.name),
         figures={
-            item.name: {name: _plain(figure) for name, figure in item.metrics.items()} for item in target.conditions
+            item.name: {name: figure.alone for name, figure in item.metrics.items()} for item in target.conditions
         },
         scores=drift.scores_of(measured),
         **drift.probed(measured),
     )
-
-
-def _plain(found: Estimate) -> Estimate:
-    return Estimate(value=found.value, low=found.low, high=found.high, n=found.n)
 
 
 def _past(entry: Entry) -> Past:

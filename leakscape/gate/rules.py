@@ -13,6 +13,7 @@ from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 from leakscape.errors import ContractError
 from leakscape.landscape.schema import Condition, Estimate, Landscape, Target
 from leakscape.landscape.verdict import Drift, Held, Outcome
+from leakscape.typed_json import field_of
 
 LAST = "last"
 """What `against` says for a change since the last audit."""
@@ -71,7 +72,7 @@ def read_rules(stated: Sequence[Any]) -> tuple[Rule, ...]:
     try:
         rules = TypeAdapter(tuple[Rule, ...]).validate_python(stated)
     except ValidationError as error:
-        place = " ".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the list"
+        place = field_of(error, whole="the list", between=" ")
         raise ContractError(f"--gate: {place} does not fit a rule; see docs/gate.md.") from None
     for rule in rules:
         if (rule.at_most is None) == (rule.at_least is None):
@@ -145,7 +146,7 @@ def _since_last(
 ) -> _Seen:
     found = next((item for item in drift if (item.target, item.condition, item.metric) == place), None)
     if found is not None:
-        return _Seen(_plain(found))
+        return _Seen(found.alone)
     if reason := skipped.get(place):
         return _Seen(outcome="skipped", reason=reason)
     return _Seen(reason=f"the history keeps nothing by which {rule.metric} could be paired.")
@@ -153,16 +154,12 @@ def _since_last(
 
 def _difference(rule: Rule, condition: Condition) -> _Seen:
     found = condition.differences.get(rule.against, {}).get(rule.metric)
-    return _Seen(_plain(found)) if found else _Seen(reason=f"{rule.metric} has no paired difference to {rule.against}.")
+    return _Seen(found.alone) if found else _Seen(reason=f"{rule.metric} has no paired difference to {rule.against}.")
 
 
 def _figure(rule: Rule, condition: Condition) -> _Seen:
     found = condition.metrics.get(rule.metric)
-    return _Seen(_plain(found)) if found else _Seen(reason=_why(rule, condition))
-
-
-def _plain(found: Estimate) -> Estimate:
-    return Estimate(value=found.value, low=found.low, high=found.high, n=found.n)
+    return _Seen(found.alone) if found else _Seen(reason=_why(rule, condition))
 
 
 def _why(rule: Rule, condition: Condition) -> str:

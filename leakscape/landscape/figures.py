@@ -17,6 +17,11 @@ class Estimate:
     high: float | None
     n: int
 
+    @property
+    def alone(self) -> "Estimate":
+        """Without whatever a subclass adds."""
+        return Estimate(value=self.value, low=self.low, high=self.high, n=self.n)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Figure(Estimate):

@@ -13,6 +13,7 @@ from leakscape.landscape.attacked import Attack, Detected, EpsilonBound, Extract
 from leakscape.landscape.catalogue import Entry
 from leakscape.landscape.figures import Correlation, Difference, Estimate, Figure, GroupDifference, Rank, Unmeasured
 from leakscape.landscape.traced import Cost, Disclosed, Evidence, Judged, Made, Probe
+from leakscape.typed_json import field_of
 
 __all__ = [
     "FILE",
@@ -147,8 +148,9 @@ def read(path: Path) -> Landscape:
     try:
         found = TypeAdapter(Landscape).validate_json(json.dumps(artifact.json(FILE)), strict=True)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
-        raise ArtifactError(f"{artifact.path / FILE}: {place} does not fit; make the landscape again.") from None
+        raise ArtifactError(
+            f"{artifact.path / FILE}: {field_of(error)} does not fit; make the landscape again."
+        ) from None
     if found.schema != schemas.LANDSCAPE:
         raise ArtifactError(f"{artifact.path / FILE} does not hold {schemas.LANDSCAPE}; make the landscape again.")
     return found

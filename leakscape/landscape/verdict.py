@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from leakscape import artifacts, schemas
 from leakscape.errors import ArtifactError
 from leakscape.landscape.schema import Estimate
-from leakscape.typed_json import read_json
+from leakscape.typed_json import field_of, read_json
 
 FILE = "verdict.json"
 ENTRIES = "entries.jsonl"
@@ -46,6 +46,11 @@ class Held:
     estimate: Estimate | None
     outcome: Outcome
     reason: str
+
+    @property
+    def kept(self) -> bool:
+        """Whether the gate lets it pass."""
+        return self.outcome in ("passed", "skipped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +106,7 @@ class Verdict:
     @property
     def faults(self) -> list[Held]:
         """The rules that the gate fails for."""
-        return [rule for rule in self.rules if rule.outcome in ("failed", "unmeasured")]
+        return [rule for rule in self.rules if not rule.kept]
 
 
 def read(path: Path) -> Verdict:
@@ -116,8 +121,7 @@ def read(path: Path) -> Verdict:
     try:
         found = TypeAdapter(Verdict).validate_json(json.dumps(read_json(file)), strict=True)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
-        raise ArtifactError(f"{file}: {place} does not fit a verdict; make it again.") from None
+        raise ArtifactError(f"{file}: {field_of(error)} does not fit a verdict; make it again.") from None
     if found.schema != schemas.VERDICT:
         raise ArtifactError(f"{file} does not hold {schemas.VERDICT}; make it again with this version.")
     if found.passed == bool(found.faults):

@@ -24,6 +24,7 @@ from pydantic import TypeAdapter, ValidationError
 from leakscape import artifacts, schemas
 from leakscape.errors import ArtifactError, IntegrityError
 from leakscape.scoring.rows import Row, Summary, fault
+from leakscape.typed_json import field_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,8 +135,7 @@ def _summary(artifact: artifacts.Artifact) -> Summary:
     try:
         return TypeAdapter(Summary).validate_json(artifact.file(SUMMARY).read_bytes(), strict=True)
     except ValidationError as error:
-        place = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"]) or "the document"
-        raise ArtifactError(f"{artifact.path / SUMMARY}: {place} does not fit; measure again.") from None
+        raise ArtifactError(f"{artifact.path / SUMMARY}: {field_of(error)} does not fit; measure again.") from None
 
 
 def _arrow_schema() -> "pa.Schema":

@@ -28,7 +28,7 @@ def facts(landscape: Landscape, verdict: Verdict, target: str, condition: str) -
         InputError: there is no such condition.
     """
     rules = [held for held in verdict.rules if held.target == target and held.condition == condition]
-    kept = all(held.outcome in ("passed", "skipped") for held in rules)
+    kept = all(held.kept for held in rules)
     made = _condition(landscape, target, condition).made
     return {
         "leakscape.plan": verdict.plan,

@@ -44,7 +44,7 @@ def gate(target: Target, verdict: Verdict | None) -> Section:
 def _outcome(rule: Held) -> Cell:
     """In bold where the gate fails; why, where there is nothing to compare."""
     why = rule.reason if rule.outcome in ("unmeasured", "skipped") else ""
-    return Cell(_OUTCOMES[rule.outcome], why, key=rule.outcome, sure=rule.outcome in ("failed", "unmeasured"))
+    return Cell(_OUTCOMES[rule.outcome], why, key=rule.outcome, sure=not rule.kept)
 
 
 def _rule(rule: Held) -> str:
@@ -54,7 +54,7 @@ def _rule(rule: Held) -> str:
 
 
 def _gate_finding(held: list[Held]) -> str:
-    failed = list(dict.fromkeys(rule.condition for rule in held if rule.outcome in ("failed", "unmeasured")))
+    failed = list(dict.fromkeys(rule.condition for rule in held if not rule.kept))
     if failed:
         return f"The gate fails, for {listed(failed)}"
     return "The gate passes" if held else ""
